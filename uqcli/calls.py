@@ -100,15 +100,15 @@ class Rule:
         Calibrated probabilities, float64 of shape (n,), or (n, C) with class probabilities; for prediction
         sets whether each class is in them, bool of shape (n, C).
         """
-        added = self._added(rows, options, lambda name: name.startswith(("calibrated", "set")))
-        names = [
-            name for name in added.columns if name not in ("calibrated_low", "calibrated_high", "set_size")
-        ]
-        if names == ["set"]:
-            classes, sets = self.json()["classes"], added["set"]
+        classes: list[str] = self.json().get("classes") or []
+        of_classes = [f"calibrated_{name}" for name in classes]
+        names = {"calibrated", "set", *of_classes}
+        added = self._added(rows, options, lambda name: name in names)
+        if "set" in added.columns:
+            sets = added["set"]
             return added.select(sets.list.contains(name).alias(name) for name in classes).to_numpy()
-        array: NDArray[Any] = added.select(names).to_numpy()
-        return array[:, 0] if len(names) == 1 else array
+        array: NDArray[Any] = added.to_numpy()
+        return array if of_classes else array[:, 0]
 
     def evaluate(self, rows: Rows, **options: Any) -> Result:
         """Measure the rule on labelled rows, as ``uqcli evaluate``."""

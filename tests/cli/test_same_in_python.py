@@ -199,6 +199,20 @@ def test_a_rule_decides_and_predicts_as_apply(frame):
     assert repr(rule).startswith("<Boundary (")
 
 
+def test_probabilities_of_classes_are_in_the_order_of_the_classes(frame):
+    classes = frame.select(
+        p_high=pl.col("score") / 2,
+        p_low=pl.col("score") / 2,
+        p_none=1 - pl.col("score"),
+        label=pl.when(pl.col("label") == 1).then(pl.lit("high")).otherwise(pl.lit("none")),
+    ).with_columns(label=pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("low")).otherwise("label"))
+    calibrator = uq.calibrate(classes, proba="p_*", method="temperature", bootstrap=0).rule
+    calibrated = calibrator.predict(classes)
+    added = calibrator.apply(classes).select(f"calibrated_{name}" for name in calibrator.json()["classes"])
+    assert calibrated.tolist() == added.to_numpy().tolist()
+    assert calibrated.shape == (frame.height, 3)
+
+
 def test_columns_and_the_index_of_the_caller_stay(frame):
     rule = uq.boundary(frame, precision=0.7, score_bins=20).rule
     indexed = frame.to_pandas().set_index("id", drop=False)
