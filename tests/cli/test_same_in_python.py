@@ -81,6 +81,7 @@ def test_a_path_gives_the_report_the_json_and_the_file_of_the_command(uqcli, cas
         assert result.program.encode() == Path("program").read_bytes()
 
 
+@pytest.mark.covering("thorough")
 @CASE
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.usefixtures("artifact")
