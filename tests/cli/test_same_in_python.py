@@ -171,6 +171,7 @@ def test_an_infeasible_search_raises_with_its_report(frame, uqcli, data):
     assert json.loads(error.value.report.json())["error"] == outcome.json["error"]
 
 
+@pytest.mark.thorough
 def test_reports_and_figures_are_those_of_the_command(frame, uqcli, data, real_figures):
     del data, real_figures
     result = uq.tce("data.parquet", report="one.html")
