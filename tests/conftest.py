@@ -30,7 +30,7 @@ import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 from tests import sail  # noqa: E402
-from uqcli import jobs as commands  # noqa: E402
+from uqcli import jobs  # noqa: E402
 from uqcli.base.operating_system import IS_WINDOWS  # noqa: E402
 from uqcli.engines.spark import read, session  # noqa: E402
 
@@ -189,8 +189,8 @@ def few_draws(request, monkeypatch):
     """Draw less often, unless a test needs ``all_draws``, such as one that compares with another process."""
     if PROFILE == "uqcli" and "all_draws" not in request.fixturenames:
         # help is written on import, and states the program's own numbers
-        for command in pkgutil.iter_modules(commands.__path__):
-            importlib.import_module(f"{commands.__name__}.{command.name}")
+        for module in pkgutil.iter_modules(jobs.__path__):
+            importlib.import_module(f"{jobs.__name__}.{module.name}")
         for name, number in FEW_DRAWS.items():
             monkeypatch.setattr(name, number)
 

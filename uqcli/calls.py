@@ -10,18 +10,19 @@ import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import Context, copy_context
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from io import BytesIO, StringIO
-from itertools import zip_longest
+from itertools import chain, repeat
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from uqcli.base.errors import GateError, UqcliError, UsageError, keywords, words
 from uqcli.base.files import InMemory
+from uqcli.base.records import dataclass
 from uqcli.base.running import messages
 from uqcli.base.running.rounding import caution_rounding
 from uqcli.base.wording import similar_names
-from uqcli.jobs.declared import REQUIRED, Declaration, Option, Parameter, declared, function_of
+from uqcli.jobs.declared import REQUIRED, Declaration, Option, Parameter, declaration_of
 from uqcli.jobs.deliver import write_plot, write_report
 from uqcli.jobs.delivery import Delivery
 from uqcli.jobs.options import RuleOutput
@@ -54,8 +55,8 @@ OF_COMMAND_LINE: Final = {
 }
 """Options about the process or its terminal, and what Python has in their place."""
 
-_PARAMETERS: Final = {"inputs": "rows", "artifact": "rule", "arguments": "rule"}
-"""Parameters of Python by those of the command."""
+_PARAMETERS: Final = {"inputs": ("rows",), "artifact": ("rule",), "arguments": ("rule", "rows")}
+"""Parameters of Python by the argument of the command that takes them, if they have other names."""
 
 _ADDED: Final = "uqcli "
 """Beginning of the names of columns that are computed to be returned alone."""
@@ -268,7 +269,7 @@ class Result:
 
 def call(command: str, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
     """Run a command; ``given`` are its arguments in order."""
-    return in_one_run(partial(_run, _declared(command), given, options))
+    return in_one_run(partial(_run, declaration_of(command), given, options))
 
 
 def in_one_run(function: Callable[[], T]) -> T:
@@ -282,9 +283,15 @@ def in_one_run(function: Callable[[], T]) -> T:
     return copy_context().run(run)
 
 
-@cache
-def _declared(command: str) -> Declaration:
-    return declared(function_of(command))
+@dataclass(frozen=True, kw_only=True)
+class _Program(Shell):
+    """A program, which keeps what a run delivers."""
+
+    delivered: list[Delivery]
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Keep it."""
+        self.delivered.append(delivery)
 
 
 def _run(declaration: Declaration, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
@@ -305,11 +312,11 @@ def _run(declaration: Declaration, given: Sequence[Any], options: Mapping[str, A
         values["output"] = InMemory("rows.arrow" if declaration.name != "export" else "program", receiver)
     with one_view():
         enter(
-            Shell(
+            _Program(
                 typed=frozenset({*typed, *(name for name, value in arguments.items() if value)}),
                 options=frozenset(declaration.options),
                 line=line_of(declaration.name, shown, line, {}),
-                receive=delivered.append,
+                delivered=delivered,
             )
         )
         try:
@@ -361,17 +368,10 @@ class _Names:
 
 def _arguments(declaration: Declaration, given: Sequence[Any], names: _Names) -> dict[str, Any]:
     """Return the arguments of a command: names of rules and of inputs."""
-    if declaration.name == "evaluate":
-        return {
-            "arguments": [
-                name
-                for wanted, value in zip(("rule", "rows"), given, strict=True)
-                for name in names.of(wanted, value)
-            ]
-        }
-    arguments: dict[str, Any] = {}
-    for declared_as, value in zip_longest(declaration.arguments, given):
-        found = names.of(_PARAMETERS.get(declared_as.name, declared_as.name), value)
+    arguments, values = dict[str, Any](), chain(given, repeat(None))
+    for declared_as in declaration.arguments:
+        wanted = _PARAMETERS.get(declared_as.name, (declared_as.name,))
+        found = [name for each in wanted for name in names.of(each, next(values))]
         if declared_as.takes_several:
             arguments[declared_as.name] = found
         elif found:
@@ -429,7 +429,7 @@ def _defaults(declaration: Declaration, given: set[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for each in declaration.parameters:
         if each.default is REQUIRED and each.name not in given:
-            needed = _PARAMETERS.get(each.name, each.name)
+            needed = " and ".join(_PARAMETERS.get(each.name, (each.name,)))
             raise UsageError(f"{declaration.name} needs {needed}", expected=_choices(each))
         values[each.name] = each.default
     return values
@@ -464,7 +464,7 @@ def _table(content: BytesIO) -> pl.DataFrame:
 
 def function(command: str) -> Callable[..., Result]:
     """Make the function of a command from its declaration."""
-    declaration = _declared(command)
+    declaration = declaration_of(command)
     without_names = positional(declaration)
     signature = inspect.Signature([*without_names, *_keywords(declaration)])
 
@@ -484,9 +484,7 @@ def function(command: str) -> Callable[..., Result]:
 
 def positional(declaration: Declaration) -> list[inspect.Parameter]:
     """Return the parameters for what the command takes without a name."""
-    names = [_PARAMETERS.get(each.name, each.name) for each in declaration.arguments]
-    if declaration.name == "evaluate":
-        names = ["rule", "rows"]
+    names = [name for each in declaration.arguments for name in _PARAMETERS.get(each.name, (each.name,))]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return [inspect.Parameter(name, kind, default=None) for name in names]
 

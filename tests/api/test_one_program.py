@@ -16,7 +16,7 @@ from uqcli.base.running.rounding import caution_rounding
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.cli.app import run
 from uqcli.conformal.options import ConformalRequest
-from uqcli.jobs.declared import declared, function_of
+from uqcli.jobs.declared import declaration_of
 from uqcli.sample.options import SampleRequest
 from uqcli.shift.options import ShiftRequest
 from uqcli.tce.options import TceRequest
@@ -85,7 +85,7 @@ def test_python_refuses_the_numbers_that_the_command_line_refuses(made):
             function_of_python = getattr(function_of_python, part)
         keywords = {*inspect.signature(function_of_python).parameters}
         if name in COMMAND_OF:
-            keywords |= {*declared(function_of(COMMAND_OF[name])).options}
+            keywords |= {*declaration_of(COMMAND_OF[name]).options}
         for keyword in whole_numbers() & keywords:
             checked.add(keyword)
             for wrong in (-1, 1.5, True, "3", np.float64(2)):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import uqcli.calibrate
-from tests.requests import class_rows, score_rows
+from tests.requests import labelled_rows
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.fit_options import CalibrationOptions
@@ -43,13 +43,13 @@ def test_every_place_is_taken_by_a_part():
 def scores(rows, **more):
     random = np.random.default_rng(3)
     score, uncertainty = random.random(rows), random.random(rows)
-    return score_rows(score, (random.random(rows) < score**2).astype(int), uncertainty=uncertainty, **more)
+    return labelled_rows(score, (random.random(rows) < score**2).astype(int), uncertainty=uncertainty, **more)
 
 
 def classes(rows):
     random = np.random.default_rng(4)
     probability = random.dirichlet([0.5] * 3, rows)
-    return class_rows(probability, random.integers(0, 3, rows))
+    return labelled_rows(probability, random.integers(0, 3, rows))
 
 
 def clustered(rows):

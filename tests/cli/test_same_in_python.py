@@ -37,7 +37,7 @@ def _here(tmp_path, monkeypatch):
 def call(words, rows="data.parquet", rule="boundary.json"):
     """Call the function of a command line, with rows and a rule in place of the names of files."""
     command, *rest = words
-    declaration = declared.declared(declared.function_of(command))
+    declaration = declared.declaration_of(command)
     flags = {declared.flag_of(name): name for name in declaration.options}
     given, options = [], {}
     while rest:
@@ -109,7 +109,7 @@ def test_options_and_their_defaults_are_those_of_the_command(command):
         function = getattr(uq, command)
         assert function is getattr(uq, command)
         assert function.__name__ == command
-    declaration = declared.declared(declared.function_of(command))
+    declaration = declared.declaration_of(command)
     assert set(declaration.options) <= {*function.__signature__.parameters, *OF_COMMAND_LINE}
     for option in declaration.options.values():
         if option.name not in OF_COMMAND_LINE:

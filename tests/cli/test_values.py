@@ -19,7 +19,7 @@ class Declared(Parameter):
 def parameter(kind):
     """Return a parameter of a type, as typer has them, and the context of its command."""
     declared = Declared(name="it", type=kind, default=None)
-    callback = SimpleNamespace(declaration=SimpleNamespace(parameters=(declared,)))
+    callback = SimpleNamespace(declaration=SimpleNamespace(by_name={"it": declared}))
     context = SimpleNamespace(command=SimpleNamespace(callback=callback), command_path="uqcli x")
     one = SimpleNamespace(name="it", opts=["--it"], required=False, param_type_name="option")
     return one, context

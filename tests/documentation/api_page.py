@@ -7,7 +7,7 @@ from functools import cached_property
 
 from uqcli.base import errors
 from uqcli.calls import Result, Rule, positional
-from uqcli.jobs.declared import COMMANDS, declared, function_of
+from uqcli.jobs.declared import COMMANDS, declaration_of
 
 HEAD = """# Python API
 
@@ -40,7 +40,7 @@ def api_page():
     """Describe the functions, what they return, and errors."""
     lines = [HEAD + "```python"]
     for name in sorted(COMMANDS):
-        given = ", ".join(each.name for each in positional(declared(function_of(name))))
+        given = ", ".join(each.name for each in positional(declaration_of(name)))
         lines.append(f"uq.{name}({given}, **options) -> Result")
     lines += ["uq.load(path) -> Rule", "```", "", "## Results", ""]
     for item in CLASSES:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from uqcli.calls import OF_COMMAND_LINE, function, positional
-from uqcli.jobs.declared import COMMANDS, REQUIRED, declared, function_of
+from uqcli.jobs.declared import COMMANDS, REQUIRED, declaration_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,7 +45,7 @@ def stub():
 
 
 def _function(command):
-    declaration = declared(function_of(command))
+    declaration = declaration_of(command)
     given = [f"    {each.name}: {_type_of(each.name)} = None," for each in positional(declaration)]
     options = [
         f"    {option.name}: {_type(option)}{'' if option.default is REQUIRED else _default(option)},"

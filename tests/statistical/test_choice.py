@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.requests import class_rows, score_rows
+from tests.requests import labelled_rows
 from tests.statistical.levels import repetitions
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.fit_options import CalibrationOptions
@@ -16,13 +16,13 @@ REPETITIONS = repetitions(40)
 
 def true_scores(random, rows):
     score = random.beta(0.7, 1.8, rows)
-    return score_rows(score, (random.random(rows) < score).astype(int))
+    return labelled_rows(score, (random.random(rows) < score).astype(int))
 
 
 def true_classes(random, rows):
     probability = random.dirichlet([0.5] * 4, rows)
     label = (random.random((rows, 1)) > probability.cumsum(axis=1)[:, :-1]).sum(axis=1)
-    return class_rows(probability, label)
+    return labelled_rows(probability, label)
 
 
 @pytest.mark.parametrize("rows", [200, 1000])

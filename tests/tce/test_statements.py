@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import uqcli.tce.parts
-from tests.requests import class_rows, score_rows
+from tests.requests import labelled_rows
 from uqcli.base.options import ResamplingOptions
 from uqcli.tce.options import TceRequest
 from uqcli.tce.report import LAYOUT, Fact
@@ -45,13 +45,13 @@ def test_every_place_is_taken_by_a_part():
 def scores(rows, **more):
     random = np.random.default_rng(3)
     score = random.random(rows)
-    return score_rows(score, (random.random(rows) < score**2).astype(int), more=more)
+    return labelled_rows(score, (random.random(rows) < score**2).astype(int), more=more)
 
 
 def classes(rows, **more):
     random = np.random.default_rng(4)
     probability = random.dirichlet([0.5] * 3, rows)
-    return class_rows(probability, random.integers(0, 3, rows), more=more)
+    return labelled_rows(probability, random.integers(0, 3, rows), more=more)
 
 
 REGION = [f"{index % 3}" for index in range(600)]

@@ -11,7 +11,7 @@ import polars as pl
 from uqcli.base.defaults import LABEL, SCORE
 from uqcli.base.errors import DataError, UsageError
 from uqcli.calls import Result, call
-from uqcli.jobs.declared import declared, function_of
+from uqcli.jobs.declared import declaration_of
 from uqcli.jobs.tables import Column, Decimal, by_name, frame_of, python_number, series_of, table_of
 
 Classes: TypeAlias = Any
@@ -34,17 +34,14 @@ def run(
     command: str, given: Sequence[Any], options: Mapping[str, Any], without: Collection[str] = ()
 ) -> Result:
     """Run a command on arrays; numbers are no texts here, and what is the default is as good as not given."""
-    known = declared(function_of(command)).options
+    known = declaration_of(command).options
     asked = {name: python_number(value) for name, value in options.items()}
     for name in asked.keys() & known.keys():
-        check = known[name].field.metadata["check"]
+        check, default = known[name].field.metadata["check"], known[name].default
         if check is not None:
             check(name, options[name])
-        if (
-            name in without
-            or asked[name] is known[name].default
-            or (type(asked[name]), asked[name]) == (type(known[name].default), known[name].default)
-        ):
+        # types first: frames are compared by their cells, and 1 is no flag
+        if name in without or (type(asked[name]), asked[name]) == (type(default), default):
             del asked[name]
     return call(command, given, asked)
 

@@ -61,7 +61,7 @@ def fit_calibrator(
         raise UsageError("other columns beside class probabilities", expected="no other columns")
     more = {**features, **partition, **present(**{CLUSTER: cluster})}
     rows, named = rows_of(score, label, classes=classes, more=more, uncertainty=uncertainty, weight=weight)
-    roles = _roles(rows.columns, named)
+    roles = roles_of(rows.columns, named)
     clusters = None if cluster is None else CLUSTER
     request = CalibrateRequest(
         data=DataRequest(inputs=in_memory(rows), roles=roles).clustered_by(clusters),
@@ -91,7 +91,7 @@ def _method(fitted: dict[str, Any]) -> CalibrationChoice:
     return CalibrationChoice(name)
 
 
-def _roles(columns: Sequence[str], named: Mapping[str, Any]) -> Roles:
+def roles_of(columns: Sequence[str], named: Mapping[str, Any]) -> Roles:
     """Return the roles of columns of a score, or of class probabilities."""
     if "proba" in named:
         by_class = ClassColumns(columns=named["proba"], names=tuple(named["classes"].split(",")))

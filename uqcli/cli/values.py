@@ -8,11 +8,8 @@ import typer
 
 from uqcli.base.errors import UsageError
 from uqcli.jobs.declared import Parameter
-from uqcli.jobs.values import UnusableValueError, value_of
+from uqcli.jobs.values import MOST_DIGITS, UnusableValueError, value_of
 from uqcli.jobs.values import choices_of as choices_of_declared
-
-_MOST_DIGITS = 4300
-"""Longer texts are not repeated."""
 
 
 def convert(parameter: Any, value: Any, context: typer.Context) -> Any:
@@ -43,11 +40,8 @@ def see_help(context: typer.Context) -> str:
 def _declared(parameter: Any, context: typer.Context) -> Parameter:
     """Return what the command declares; typer's own options are flags."""
     declaration = getattr(context.command.callback, "declaration", None)
-    for declared in () if declaration is None else declaration.parameters:
-        if declared.name == parameter.name:
-            known: Parameter = declared
-            return known
-    return Parameter(name=parameter.name, type=bool, default=False)
+    known: dict[str, Parameter] = {} if declaration is None else declaration.by_name
+    return known.get(parameter.name) or Parameter(name=parameter.name, type=bool, default=False)
 
 
 def _named(parameter: Any) -> str:
@@ -60,7 +54,7 @@ def _converted(parameter: Any, declared: Parameter, value: Any, context: typer.C
     try:
         return value_of(declared, value)
     except UnusableValueError as error:
-        if error.expected and len(str(value)) <= _MOST_DIGITS:
+        if error.expected and len(str(value)) <= MOST_DIGITS:  # longer texts are not repeated
             raise UsageError(
                 f"{parameter.opts[0]} is '{error.text}'", expected=error.expected, remedy=see_help(context)
             ) from None

@@ -11,7 +11,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
@@ -126,6 +126,11 @@ class Declaration:
         return tuple(each for each in self.parameters if isinstance(each, Positional))
 
     @cached_property
+    def by_name(self) -> dict[str, Parameter]:
+        """Arguments and options by name."""
+        return {each.name: each for each in self.parameters}
+
+    @cached_property
     def options(self) -> dict[str, Option]:
         """Options by name."""
         return {each.name: each for each in self.parameters if isinstance(each, Option)}
@@ -147,6 +152,12 @@ def function_of(command: str) -> Callable[..., None]:
     module = import_module(f"uqcli.jobs.{command}")
     function: Callable[..., None] = getattr(module, command, None) or getattr(module, f"{command}_")
     return function  # bin_ hides no builtin
+
+
+@cache
+def declaration_of(command: str) -> Declaration:
+    """Load what a command declares, once."""
+    return declared(function_of(command))
 
 
 def declared(function: Callable[..., None]) -> Declaration:

@@ -6,12 +6,12 @@ option must not break other runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.base.errors import Opt, UsageError, Words
+from uqcli.base.errors import Opt, UsageError, Words, words
 from uqcli.base.operating_system import join
 from uqcli.base.records import dataclass
 from uqcli.stores.address import safe_address
@@ -50,15 +50,12 @@ class Shell:
         Names of all options of the command.
     line
         The command, its line as reports show it, and the configured options as if they were typed.
-    receive
-        Takes what a run delivers.
     """
 
     typed: frozenset[str] = frozenset()
     settings: Settings = field(default_factory=dict)
     options: frozenset[str] = frozenset()
     line: tuple[str, str, str] = ("", "", "")
-    receive: Callable[[Delivery], object] = id
 
     def own_files(self) -> tuple[str, ...]:
         """Return the files that the shell reads itself."""
@@ -77,8 +74,7 @@ class Shell:
         """Stop showing that the run works."""
 
     def deliver(self, delivery: Delivery) -> None:
-        """Hand over what was written."""
-        self.receive(delivery)
+        """Take what a run has written, to show it."""
 
 
 _shell: ContextVar[Shell] = ContextVar("shell", default=Shell())  # noqa: B039 - it is frozen
@@ -140,8 +136,7 @@ def refuse_typed(names: Sequence[str], where: Words, expected: Words = "", remed
     """Refuse typed options that a run cannot use."""
     for name in names:
         if is_typed(name):
-            place = (where,) if isinstance(where, str) else where
-            raise UsageError((Opt(name), " ", *place), expected=expected, remedy=remedy)
+            raise UsageError(words("{} {}", Opt(name), where), expected=expected, remedy=remedy)
 
 
 def words_of(options: Mapping[str, Sequence[str]]) -> list[str]:

@@ -64,13 +64,13 @@ def _flag(_: Parameter, value: Any) -> bool:
 
 
 _WHOLE: Final = re.compile(r"([+-]?[0-9]+(?:_[0-9]+)*)(?:[.]0+)?")
-_MOST_DIGITS: Final = 4300
+MOST_DIGITS: Final = 4300
 """Python reads no longer text as a whole number, since the time grows by the square."""
 
 
 def _whole_number(parameter: Parameter, value: Any) -> int:
     text = str(value).strip()
-    match = None if len(text) > _MOST_DIGITS else _WHOLE.fullmatch(text)
+    match = None if len(text) > MOST_DIGITS else _WHOLE.fullmatch(text)
     if match is None:
         raise UnusableValueError(value, "a whole number")
     number, (least, most) = int(match[1]), parameter.range

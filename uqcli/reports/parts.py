@@ -165,7 +165,7 @@ class Composition(Generic[PhrasesT]):
         return self._in_slot(slot, self._statements)
 
     def first(self, slot: StrEnum, otherwise: Any = "") -> Any:
-        """Return what an exclusive slot shows, and something else if nothing stands there."""
+        """Return what an exclusive slot shows, or a default if it is empty."""
         return next(iter(self.said(slot)), otherwise)
 
     def shown(self, slot: StrEnum) -> list[Any]:
