@@ -10,6 +10,7 @@ import pytest
 
 import uqcli
 import uqcli.evaluate
+from tests.facts import statements_by
 from uqcli.base.choices import OnInvalid
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, in_memory
@@ -38,9 +39,7 @@ SAID = {
 
 @pytest.mark.parametrize("fact", Fact)
 def test_what_a_fact_allows_is_as_listed(fact):
-    places = LAYOUT.places.items()
-    needs = {name for name, place in places if fact in place.needs}
-    assert (needs, {name for name, place in places if fact in place.unless}) == SAID[fact]
+    assert statements_by(LAYOUT.places, fact) == SAID[fact]
 
 
 def test_every_place_is_taken():

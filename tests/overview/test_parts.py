@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import uqcli.overview.parts
+from tests.facts import statements_by
 from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.overview.options import OverviewRequest
 from uqcli.overview.parts import Scores, Targets
@@ -25,9 +26,7 @@ SAID = {
 
 @pytest.mark.parametrize("fact", Fact)
 def test_what_a_fact_allows_is_as_listed(fact):
-    places = LAYOUT.places.items()
-    needs = {name for name, place in places if fact in place.needs}
-    assert (needs, {name for name, place in places if fact in place.unless}) == SAID[fact]
+    assert statements_by(LAYOUT.places, fact) == SAID[fact]
 
 
 def test_every_place_is_taken_by_a_part():

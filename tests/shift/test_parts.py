@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.facts import statements_by
 from uqcli.base.choices import ShiftEstimator
 from uqcli.base.options import ResamplingOptions
 from uqcli.engines.request import DataRequest, Roles, in_memory
@@ -23,9 +24,7 @@ SAID = {
 
 @pytest.mark.parametrize("fact", Fact)
 def test_what_a_fact_allows_is_as_listed(fact):
-    places = LAYOUT.places.items()
-    needs = {name for name, place in places if fact in place.needs}
-    assert (needs, {name for name, place in places if fact in place.unless}) == SAID[fact]
+    assert statements_by(LAYOUT.places, fact) == SAID[fact]
 
 
 def rows(random, size, prior):

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 import uqcli.watch.parts
+from tests.facts import statements_by
 from tests.watch.test_measure import HALF, draw, state_of
 from uqcli.watch.measure import measured_promises, with_alarms
 from uqcli.watch.parts import NewRows, Targets, report_of
@@ -40,9 +41,7 @@ RATES = {"kept": 0.6, "missed": 0.1, "without trials": None}
 
 @pytest.mark.parametrize("fact", Fact)
 def test_what_a_fact_allows_is_as_listed(fact):
-    places = LAYOUT.places.items()
-    needs = {name for name, place in places if fact in place.needs}
-    assert (needs, {name for name, place in places if fact in place.unless}) == SAID[fact]
+    assert statements_by(LAYOUT.places, fact) == SAID[fact]
 
 
 def test_every_place_is_taken_by_a_part():

@@ -214,7 +214,8 @@ def deliver(
     @cache
     def composed() -> tuple[Document, str]:
         document = ending.report.document()
-        return document, _next_step(document, result, context, files, stopped=stopped)
+        step = _step(document, result, context, files, stopped=stopped)
+        return document, _like_the_inputs(step, context)
 
     delivery = Delivery(
         result=result,
@@ -403,18 +404,6 @@ def _like_the_inputs(step: str, context: RunContext) -> str:
     ]
     reading = f" {join(typed)}" if typed and step.startswith("Next: uqcli ") else ""
     return f"{step[: example.start()]}{name}{reading}{step[example.end() :]}"
-
-
-def _next_step(
-    document: Document,
-    result: Result[Report, Saved | None],
-    context: RunContext,
-    written: Sequence[str],
-    *,
-    stopped: bool,
-) -> str:
-    """Return what to do next, with files that are read as the inputs were; empty if nothing is."""
-    return _like_the_inputs(_step(document, result, context, written, stopped=stopped), context)
 
 
 def _step(
