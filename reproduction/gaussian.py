@@ -29,10 +29,6 @@ PERCENTS = ("tce", "tce_q", "tce_v")
 TEST_ROWS = 6000
 OPTIONS = {"n_min": "n_min", "n_max": "n_max", "n_bins": "n_bins", "alpha": "alpha", "test_of": "test"}
 """Settings that are options of `uqcli tce`, with the names of the options."""
-RANKS = (
-    "Cells in bold have other quantile bins. The paper's program rounds the first rank of a bin down "
-    "in double precision, where 0.29 times 6,000 is 1,739. uqcli computes ranks exactly."
-)
 MIN_GROUP_ROWS = 200
 """Smallest number of rows of a group that uqcli tests."""
 SMALL_BINS = 60
@@ -126,12 +122,14 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The published value, ours, and our median, lowest and highest; bold if ours differs."""
+        """The published value, ours if it differs (then bold), and our median, lowest and highest."""
         others = self.others
         decimals = 2 if self.digits == 2 or max(self.published, others.high) > 1.5 else self.digits
-        text = f"{self.published:.{decimals}f}: {round(self.ours, self.digits):.{decimals}f}; "
-        text += f"{others.median:.{decimals}f} ({others.low:.{decimals}f} to {others.high:.{decimals}f})"
-        return text if self.is_exact else f"**{text}**"
+        text = f"{others.median:.{decimals}f} ({others.low:.{decimals}f}–{others.high:.{decimals}f})"
+        published = f"{self.published:.{decimals}f}"
+        if self.is_exact:
+            return f"{published}; {text}"
+        return f"**{published}: {round(self.ours, self.digits):.{decimals}f}; {text}**"
 
 
 def _sheet(table: PublishedTable, cache: MetricsCache, seeds: int) -> Sheet:
@@ -157,14 +155,35 @@ def _sheet(table: PublishedTable, cache: MetricsCache, seeds: int) -> Sheet:
         rows.append([published_row.label, *(cell.text for cell in row)])
         cells += row
     status, verdict = _verdict(table, cells)
+    header, rows, alike = without_constant_columns(header_of(table.columns), rows)
     return Sheet(
         title=f"{table.name}. {table.title}",
-        text=_notes(table, seeds, cells),
-        header=header_of(table.columns),
+        text=_notes(table, seeds, cells) + alike,
+        header=header,
         rows=rows,
         status=status,
         verdict=verdict,
     )
+
+
+def without_constant_columns(header: Row, rows: Sequence[Row]) -> tuple[Row, list[Row], list[str]]:
+    """Move columns whose cells are equal in all rows with the same priors into a sentence."""
+    priors = [row[0].partition(",")[0] for row in rows]
+    firsts = {pair: rows[priors.index(pair)] for pair in priors}
+    is_constant = [
+        index > 0
+        and all(row[index] == firsts[pair][index] for pair, row in zip(priors, rows, strict=True))
+        and len(rows) > 2 * len(firsts)
+        for index in range(len(header))
+    ]
+    kept = [index for index, constant in enumerate(is_constant) if not constant]
+    moved = [
+        f"{header[index]} {' and '.join(row[index] for row in firsts.values())}"
+        for index, constant in enumerate(is_constant)
+        if constant
+    ]
+    text = [f"Equal in all rows with {' and with '.join(firsts)}: {', '.join(moved)}."] if moved else []
+    return [header[index] for index in kept], [[row[index] for index in kept] for row in rows], text
 
 
 def header_of(columns: Sequence[str]) -> Row:
@@ -200,8 +219,6 @@ def _notes(table: PublishedTable, seeds: int, cells: Sequence[Cell]) -> list[str
     ]
     if table.reason:
         text.append(table.reason)
-    if not all(cell.is_exact for cell in cells):
-        text.append(RANKS)
     return text
 
 

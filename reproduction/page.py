@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reproduction.study import Outcome, Row, Study
+from reproduction.study import Outcome, Row, Study, named_once
 
 HEAD = """# The papers, reproduced
 
@@ -16,11 +16,14 @@ trained models may differ on another processor. [speed.md](speed.md) lists the t
 
 Most results start with one of four terms. "Exact" means equal in all printed digits. "Within range" means in
 the range of our seeds or, if the paper prints no values, that its claim holds here. "Differs" and "not
-possible" come with the reason.
+possible" come with the reason. The scores of the paper on uncertainty are not public, so its tables are
+repeated on other data.
 
-A cell of the calibration tables contains the paper's value, a colon, and ours on the paper's own draw or
-split. After the semicolon is our median (lowest to highest) over our seeds or splits. A cell in bold is not
-exact.
+A cell of the calibration tables contains the paper's value, which is also ours on the paper's own draw or
+split. A cell in bold is not exact: ours follows a colon. After the semicolon is our median (lowest–highest)
+over our seeds or splits. In the tables on two Gaussian classes, bold cells have other quantile bins, since
+the paper's program rounds the first rank of a bin down in double precision (0.29 times 6,000 is 1,739), and
+uqcli computes ranks exactly.
 
 The paper's draw uses numpy's legacy generator with seed 0. It draws 20,000 labels, and then the features,
 around -0.5 and 0.5 with standard deviation 2. The last 30 % of the rows are the test. Test rows of other
@@ -29,9 +32,7 @@ to the optimum than newer versions.
 """
 SPEED_HEAD = """# How long it takes
 
-These are seconds on the machine that wrote this page, including start-up and the reading of files. As many
-studies run in parallel as there are cores. Studies that time commands run alone. The page of results
-contains no times, so that it is the same everywhere.
+These are seconds on one machine, with start-up.
 """
 
 
@@ -75,7 +76,8 @@ def _summary(outcomes: Sequence[tuple[Study, Outcome]], not_reproduced: Sequence
     ]
     papers = list(dict.fromkeys(row[0] for row in rows))
     rows.sort(key=lambda row: papers.index(row[0]))
-    return f"## All tables and figures\n\n{markdown_table(['paper', 'table or figure', 'result'], rows)}"
+    table = markdown_table(["paper", "table or figure", "result"], named_once(rows, 1))
+    return f"## All tables and figures\n\n{table}"
 
 
 def _result(status: str, verdict: str) -> str:
@@ -88,13 +90,10 @@ def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Ma
     Parameters
     ----------
     spent
-        Number of commands, and seconds, of each study.
+        Seconds of each study.
     """
-    rows = [
-        [study.heading, str(spent[study.name]["commands"]), f"{spent[study.name]['seconds']:.0f}"]
-        for study, _ in outcomes
-    ]
-    parts = [SPEED_HEAD, markdown_table(["study", "commands", "seconds"], rows)]
+    rows = [[study.heading, f"{spent[study.name]['seconds']:.0f}"] for study, _ in outcomes]
+    parts = [SPEED_HEAD, markdown_table(["study", "seconds"], rows)]
     for study, outcome in outcomes:
         if outcome.times:
             text = [outcome.text_of_times + "\n"] if outcome.text_of_times else []

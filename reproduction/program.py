@@ -70,8 +70,8 @@ class Program:
         report: dict[str, Any] | None = json.loads(process.stdout) if process.stdout.strip() else None
         return report
 
-    def cost(self, module: str, *arguments: object) -> Cost:
-        """Run a module and return what the process took; its output is lost.
+    def cost(self, module: str, *arguments: object, code: int = 0) -> Cost:
+        """Run a module, which exits with a code, and return what the process took; its output is lost.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class Program:
         """
         line = [sys.executable, "-m", module, *map(str, arguments)]
         process = self._process([sys.executable, str(MEASURE), *line])
-        if process.returncode:
+        if process.returncode != code:
             raise ProgramError(f"{' '.join(line[2:])}: exit {process.returncode}: {process.stderr.strip()}")
         wall, user, kibibytes = map(float, process.stdout.split())
         return Cost(wall=wall, user=user, memory=kibibytes * 1024 / 1e6)

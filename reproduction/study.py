@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 from reproduction.picture import Picture
@@ -120,3 +121,13 @@ class Study:
     heading: str
     run: Callable[[Program, Scale, Callable[[str], None]], Outcome]
     runs_alone: bool = False
+
+
+def named_once(rows: Sequence[Row], columns: int) -> list[Row]:
+    """Leave out the cells of the first columns of a row that the row before has as well."""
+    first = [tuple(row[:columns]) for row in rows]
+    repeated = [False, *(one == other for one, other in pairwise(first))]
+    return [
+        [*[""] * columns, *row[columns:]] if again else list(row)
+        for row, again in zip(rows, repeated, strict=True)
+    ]

@@ -62,6 +62,7 @@ _MODULES_OF_POSIX = (
     "faults/test_small_part.py kernels/test_compile.py"
 )
 _TESTS_OF_POSIX = (
+    "test_an_answer_that_cannot_be_written_is_an_error "
     "test_a_found_file_of_another_user_is_left_unread test_hostile_file_names_are_quoted "
     "test_a_found_file_that_others_can_write_is_left_unread test_a_kill_leaves_the_old_state_or_the_new_one "
     "test_paths_that_cannot_be_locked_are_refused test_several_rules_read_one_fifo "

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from uqcli.base.defaults import VERSION
-from uqcli.base.errors import TERMINATION_SIGNALS
+from uqcli.base.errors import TERMINATION_SIGNALS, DataError
 from uqcli.cli.failed_run import find_reports, write_signal_failure  # here: the signal may arrive mid-import
 
 
@@ -45,8 +45,8 @@ def main() -> NoReturn:
     from uqcli.base.files import open_missing_streams
 
     open_missing_streams()
-    if sys.argv[1:] == ["--version"] and _is_written(f"uqcli {VERSION}\n"):
-        _leave(0)  # scripts ask it before each step, and the commands take three times as long to load
+    if _is_answered(sys.argv[1:]):
+        _leave(0)
     from uqcli.cli.process import (
         collect_seldom,
         ignore_signals,
@@ -72,11 +72,23 @@ def main() -> NoReturn:
     _leave(code)
 
 
-def _is_written(text: str) -> bool:
-    """Write to standard output; False if that fails, which the program tells once it is loaded."""
-    with suppress(OSError):
-        os.write(1, text.encode())
-        return True
+def _is_answered(words: list[str]) -> bool:
+    """Answer what scripts and people ask before each step, as the commands take three times as long to load.
+
+    False for everything else, and if writing fails, which the program tells once it is loaded.
+    """
+    from uqcli.base.files import STDIO, check_results_stream
+
+    with suppress(OSError, DataError):
+        text = f"uqcli {VERSION}\n" if words == ["--version"] else ""
+        if words == ["-h"]:
+            from uqcli.cli.short_help import short_help
+
+            text = short_help()
+        if text:
+            check_results_stream(STDIO)
+            os.write(1, text.encode())
+            return True
     return False
 
 

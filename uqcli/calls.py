@@ -129,7 +129,7 @@ class Rule:
 
     def _added(self, rows: Rows, options: dict[str, Any], wanted: Callable[[str], bool]) -> pl.DataFrame:
         """Return some of the columns that the rule adds, without those of the rows."""
-        made = call("apply", (self, rows), {"prefix": _ADDED, **options}).table
+        made = call("apply", (self, rows), {**options, "prefix": _ADDED}).table
         names = [name.removeprefix(_ADDED) for name in made.columns if name.startswith(_ADDED)]
         chosen = [name for name in names if wanted(name)]
         if not chosen:
@@ -337,6 +337,7 @@ class _Names:
 
     def __init__(self) -> None:
         self._used: set[str] = set()
+        self._tables: dict[int, pl.DataFrame] = {}
 
     def of(self, wanted: str, value: Any) -> list[str]:
         """Return the names of a path, rows or a rule, or of several; none for None."""
@@ -350,7 +351,9 @@ class _Names:
             rule = value if isinstance(value, Rule) else value.rule
             return [self._new(rule.name, rule.content)]
         if is_frame(value):
-            return [self._new(wanted, table_of(by_name(value)))]
+            if id(value) not in self._tables:  # the same rows are known as such, where others are needed
+                self._tables[id(value)] = table_of(by_name(value))
+            return [self._new(wanted, self._tables[id(value)])]
         if isinstance(value, list | tuple):
             return [name for each in value for name in self.of(wanted, each)]
         raise UsageError(
@@ -420,8 +423,20 @@ def _text(option: Option, value: Any, names: _Names) -> str:
         if any("," in part for part in parts):
             raise UsageError(f"{option.name} has a comma in '{','.join(parts)}'", remedy="rename the column")
         return ",".join(parts)
+    if not isinstance(value, str | os.PathLike) and not _reads(option):
+        is_path = option.field.metadata["metavar"] == "FILE"
+        raise UsageError(
+            f"{option.name} is of type {type(value).__name__}",
+            expected="a path" if is_path else "a text or a number",
+        )
     (name,) = names.of(option.name, value)
     return name
+
+
+def _reads(option: Option) -> bool:
+    """Whether an option names rows or a rule, which may be in memory."""
+    is_file = option.field.metadata["metavar"] in ("FILE", "INPUT", "GRID.json", "SHIFT.json")
+    return is_file and option.name not in ("output", "state", "frontier", "plot", "report")
 
 
 def _defaults(declaration: Declaration, given: set[str]) -> dict[str, Any]:

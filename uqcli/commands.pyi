@@ -118,6 +118,8 @@ def boundary(
     max_omission: Values | None = None,
     gain: Values | None = None,
     cost: Values | None = None,
+    top: int | str | None = None,
+    per: Values | None = None,
     labels: Rows = None,
     on: Values | None = None,
     score: Values | None = "score",
@@ -173,17 +175,21 @@ def boundary(
     recall
         Maximize precision at recall R or more.
     max_selected
-        Maximize recall with M rows or P% flagged at most.
+        Maximize recall; flag at most M rows or P%.
     max_fpr
         Maximize recall at false-positive rate F or less.
     min_specificity
         Maximize recall at specificity S or more.
     max_omission
-        Drop the most rows, at most F of them positive; needs certify.
+        Drop rows, at most F positive; needs certify.
     gain
         Maximize the net value: a true positive gains G.
     cost
         Maximize the net value: a false positive costs C.
+    top
+        Flag the N highest-ranked rows of each group.
+    per
+        With top: column of groups, such as days.
     labels
         Read labels from this file, joined by on.
     on
@@ -1153,6 +1159,145 @@ def evaluate(
         Seed of the random draws.
     bootstrap
         Bootstrap resamples for the intervals, and for p-values in tce.
+    format
+        csv, parquet, arrow or jsonl. (default: by name)
+    delimiter
+        CSV delimiter, or 'tab'. (default: by name)
+    decimal
+        Decimal mark of CSV: '.' or ','.
+    null_value
+        Another text for null in CSV (or a list).
+    on_invalid
+        For null, NaN or inf: error, drop, keep.
+    engine
+        Engine: polars or spark.
+    spark
+        Spark cluster sc://host:port, or SPARK_REMOTE.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    UqcliError
+        What the command would end with; after a failed search its ``report`` has the report.
+    """
+    ...
+
+def backtest(
+    rows: Rows = None,
+    *,
+    precision: Values | None = None,
+    recall: Values | None = None,
+    max_fpr: Values | None = None,
+    max_selected: Values | None = None,
+    gain: Values | None = None,
+    cost: Values | None = None,
+    day: Values | None = None,
+    every: Values | None = None,
+    fit: Values | None = "0",
+    delay: Values | None = "0",
+    model_until: Values | None = None,
+    margin: Values | None = "0",
+    certify: Values | None = None,
+    by: Values | None = None,
+    top: int | str | None = None,
+    per: Values | None = None,
+    confidence: float | str | None = 0.95,
+    seed: int | str | None = 0,
+    labels: Rows = None,
+    on: Values | None = None,
+    score: Values | None = "score",
+    uncertainty: Values | None = "uncertainty",
+    label: Values | None = "label",
+    weight: Values | None = None,
+    no_weight: bool = False,
+    positive: Values | None = None,
+    plot: Path | None = None,
+    verbose: bool = False,
+    report: Path | Sequence[Path] | None = None,
+    tag: Value | Sequence[Value] | None = None,
+    title: Values | None = None,
+    fail_if: Value | Sequence[Value] | None = None,
+    format: Literal["csv", "parquet", "arrow", "jsonl", None] = None,
+    delimiter: Values | None = None,
+    decimal: Values | None = ".",
+    null_value: Value | Sequence[Value] | None = None,
+    on_invalid: Literal["error", "drop", "keep", None] = "error",
+    engine: Literal["polars", "spark", None] = "polars",
+    spark: Values | None = None,
+) -> Result:
+    """Fit rules through labelled history, and see whether they held.
+
+    Parameters
+    ----------
+    rows
+        A data frame of any library, a mapping of arrays, a path, or several of these.
+    precision
+        Maximize recall at precision S or more.
+    recall
+        Maximize precision at recall R or more.
+    max_fpr
+        Maximize recall at false-positive rate F or less.
+    max_selected
+        Maximize recall with P% of rows flagged at most.
+    gain
+        Maximize the net value: a true positive gains G.
+    cost
+        Maximize the net value: a false positive costs C.
+    day
+        Column of the date of each row.
+    every
+        Periods: month, week, quarter, or days such as 30d. (default: month; week below six months)
+    fit
+        Fit each rule on so many days, such as 180d. (default: all days before)
+    delay
+        Days until the label of a row is there, such as 30d. (default: 0)
+    model_until
+        Last day that the model was trained on: periods up to it are not counted.
+    margin
+        Exceed precision by Z standard errors; several are compared. (default: 0)
+    certify
+        Guarantee each rule's target on new data at this risk, as boundary does.
+    by
+        Find thresholds for each group of this column.
+    top
+        Flag the N highest scores instead of thresholds.
+    per
+        With top: N of each value of this column, such as day.
+    confidence
+        Confidence of the intervals.
+    seed
+        Seed of the random draws.
+    labels
+        Read labels from this file, joined by on.
+    on
+        Column of ids that the inputs and labels share.
+    score
+        Score column.
+    uncertainty
+        Uncertainty; =-COL if low is uncertain.
+    label
+        Label column: 0/1 or true/false.
+    weight
+        Column of row counts (not sampling weights). (default: none)
+    no_weight
+        Count each row once, whatever is configured.
+    positive
+        Label that means positive, such as yes.
+    plot
+        Save the figure: .png, .svg or .pdf.
+    verbose
+        Print details, every caution and whole tables.
+    report
+        Also write the report to FILE; its ending sets the format: .html, .md, .json, .csv, .xml, .prom (or a list).
+    tag
+        Label of all samples of .prom (or a list).
+    title
+        Title of .html and .md. (default: the answer)
+    fail_if
+        End with exit code 6 if this holds, such as 'first.below_usual == 1' (or a list).
     format
         csv, parquet, arrow or jsonl. (default: by name)
     delimiter

@@ -18,6 +18,7 @@ from reproduction.studies import (
     sample,
     shift,
     sizes,
+    small_jobs,
     truth,
     uci,
     uncertainties,
@@ -45,4 +46,5 @@ STUDIES: tuple[Study, ...] = (
     risk_control.STUDY,
     uncertainties.STUDY,
     dependent_rows.STUDY,
+    small_jobs.STUDY,
 )

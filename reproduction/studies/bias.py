@@ -135,7 +135,7 @@ def _heat_map(program: Program, scale: Scale) -> Sheet:
         title="Figure 1 (b). Heat map with a boundary",
         pictures=[picture],
         status=Status.DIFFERS,
-        verdict="layout on simulated data; the paper's figure is of Criteo",
+        verdict="on simulated data; the paper's figure is of Criteo",
     )
 
 

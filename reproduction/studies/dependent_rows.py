@@ -18,11 +18,9 @@ TARGET = ("--precision", "0.9")
 _DAYS = 365
 MISSED = (
     "What misses its bound, by a profile of each: boundary and tce by day and customer, beside plain "
-    "commands that count these few distinct scores in 0.4 s (the sums by customer take as long, and tce "
-    "also sorts the rows of each customer and draws the signs of customers for its tests); many groups, "
-    "of which each takes 0.4 to 2.9 ms in many small steps, in tce mostly for labels that are drawn group "
-    "by group; and the memory of groups, which is 480 to 610 MB once rows and groups are read, and then "
-    "that of the cells of the groups."
+    "commands that count these few distinct scores in 0.4 s; many groups, of which each takes 0.4 to 2.9 ms "
+    "in many small steps; and the memory of groups, 480 to 610 MB once rows are read, and then that of their "
+    "cells."
 )
 """Why some bounds are missed, as profiles of the commands show."""
 HEADER = ["command", "rows", "plain, s of CPU", "with it, s of CPU", "ratio", "bound", "s of the clock", "MB"]

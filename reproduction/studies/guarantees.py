@@ -131,7 +131,7 @@ def _permutation_test(program: Program, say: Say, seeds: int) -> Sheet:
         f"helps at precision {BOUND}. The test has level 5 %, and the verdict also needs half a point "
         "of recall. A posterior network gains about a point (Figure 5 (c)), which so few rows seldom "
         "show. The test must not take random variation for a gain. The last column shows what a user "
-        f"would see without the test: more recall on the calibration set. {FURTHER}"
+        "would see without the test: more recall on the calibration set."
     )
     return Sheet(
         title="Does the uncertainty help? (Table 3 of the uncertainty paper asks the same)",

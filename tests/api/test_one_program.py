@@ -13,14 +13,14 @@ import pytest
 import uqcli
 from uqcli.base.running import messages
 from uqcli.base.running.rounding import caution_rounding
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import GroupOptions
 from uqcli.cli.app import run
 from uqcli.conformal.options import ConformalRequest
 from uqcli.jobs.declared import declaration_of
 from uqcli.sample.options import SampleRequest
 from uqcli.shift.options import ShiftRequest
 from uqcli.tce.options import TceRequest
-from uqcli.watch.options import WatchRequest
+from uqcli.watch.options import AlarmOptions, DayOptions
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def made(rows, classes):
     return {"boundary": boundary, "sets": sets, "calibrator": calibrator}, functions
 
 
-REQUESTS = (BoundaryRequest, ConformalRequest, SampleRequest, ShiftRequest, TceRequest, WatchRequest)
+REQUESTS = (GroupOptions, ConformalRequest, SampleRequest, ShiftRequest, TceRequest, AlarmOptions, DayOptions)
 
 
 COMMAND_OF = {

@@ -424,6 +424,7 @@ def test_rows_to_label_are_those_of_the_command(given, capfd, goal):
 def test_every_command_is_compared():
     compared = {case[0].split()[0] for case in CASES} | {
         "apply",
+        "backtest",
         "evaluate",
         "export",
         "overview",

@@ -12,12 +12,12 @@ ROOT = Path(uqcli.__file__).parent
 
 OWN = {
     "boundary/search/constraint.py", "boundary/search/constraint_kinds.py",
-    "boundary/search/typed_constraints.py", "boundary/search/utility.py",
+    "boundary/search/typed_constraints.py", "boundary/search/utility.py", "boundary/search/zones.py",
 }  # fmt: skip
-"""Modules of constraints."""
+"""Modules of constraints, and of the limits of a review."""
 
-MEASURES = {"estimates/confusion.py", "estimates/design.py"}
-"""Modules that compute every rate, whether or not a constraint limits it."""
+MEASURES = {"estimates/confusion.py"}
+"""The module that says what every rate is, whether or not a constraint limits it."""
 
 NAMING = {
     "boundary/rule_file.py": "a recall beside a precision has a field of its own in saved rules",

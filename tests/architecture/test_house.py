@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import get_args
 
@@ -245,6 +246,15 @@ def test_top_level_contains_the_expected_files():
         return
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert {line.split("/")[0] for line in listed.stdout.splitlines()} == expected
+
+
+def test_contributing_says_what_each_dependency_gives():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [name for names in project["optional-dependencies"].values() for name in names]
+    packages = {re.match(r"[\w-]+", name)[0] for name in [*project["dependencies"], *extras]} - {"uqcli"}
+    table = re.findall(r"^\| ([^|]+) \| [^|]+\|$", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.MULTILINE)
+    named = {name for row in table for name in re.findall(r"[\w-]+", row)}
+    assert packages <= named
 
 
 def test_doctests_pass():

@@ -22,7 +22,7 @@ HASHES = "hashes of 64 bits without a sign, of which the lowest are kept"
 
 EXPECTED = {
     ("audit/segments.py", "values_of", "unique"): (2, FLOATS),
-    ("base/counts.py", "order_of", "lexsort"): (
+    ("base/counts.py", "distinct_rows", "lexsort"): (
         1,
         "whole rows of floating-point numbers and texts, by ties of the first",
     ),
@@ -30,7 +30,7 @@ EXPECTED = {
     ("base/rows.py", "ClassCounts._columns", "unique"): (1, FLOATS),
     ("boundary/certificate_rows.py", "region_of", "unique"): (1, FLOATS),
     ("boundary/certificate_rows.py", "region_certifier", "unique"): (2, FLOATS),
-    ("boundary/clusters.py", "ClusteredRows.from_rows", "lexsort"): (
+    ("boundary/clusters.py", "RowsByCluster.from_rows", "lexsort"): (
         1,
         "single rows by cluster, to exchange",
     ),
@@ -45,7 +45,6 @@ EXPECTED = {
     ("boundary/tested_units.py", "WholeClusters.split", "lexsort"): (1, TIES),
     ("calibrate/maps/spline.py", "_knots", "unique"): (1, FLOATS),
     ("calibrate/maps/surface.py", "_fit_normal_scores", "unique"): (1, FLOATS),
-    ("calibrate/tree.py", "TreeMatrix.from_features", "unique"): (1, FLOATS),
     ("calibrate/tree.py", "_candidates", "unique"): (2, FLOATS),
     ("conformal/coverage.py", "label_shift_thresholds", "unique"): (1, FLOATS),
     ("engines/local/check/batches.py", "GroupTally._sizes_by", "lexsort"): (1, "groups, not rows"),
@@ -58,6 +57,7 @@ EXPECTED = {
     ("engines/local/check/values.py", "label_texts", "unique"): (1, TEXTS),
     ("engines/local/check/values.py", "days_of", "unique"): (1, TEXTS),
     ("engines/local/check/values.py", "whole_feature", "unique"): (1, TEXTS),
+    ("engines/local/check/values.py", "_level_codes", "unique"): (1, TEXTS),
     ("engines/local/count/pooling.py", "_pooled_together", "lexsort"): (
         1,
         "small groups, pooled in one sort",

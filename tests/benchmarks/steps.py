@@ -18,11 +18,10 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.typed_constraints import parse_constraint
-from uqcli.calibrate.fit import fit_trees
+from uqcli.calibrate.fit import LearnedTrees, fit_trees
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.isotonic import fit_isotonic
 from uqcli.calibrate.scale import Scale
-from uqcli.calibrate.tree import learn_trees
 from uqcli.conformal.coverage import SCORES, marginal_threshold
 from uqcli.kernels.nonconformity import true_label_scores
 
@@ -101,19 +100,13 @@ def heterogeneous_seconds(rows):
     score = random.random(rows)
     features = {f"f{number}": Feature(levels=None, value=random.normal(size=rows)) for number in range(8)}
     label = random.random(rows) < score ** (1 + (features["f0"].value > 0) + (features["f1"].value > 1))
-    half, weight = rows // 2, np.ones(rows, dtype=np.int64)
-    learning_features = {name: feature.select(slice(half)) for name, feature in features.items()}
-    leaf_features = {name: feature.select(slice(half, None)) for name, feature in features.items()}
+    table = Rows(numbers={"score": score}, positive=label, features=features)
+    half = rows // 2
+    options = CalibrationOptions(max_depth=4, leaf_method=LeafMethod.PLATT, min_leaf=min(500, rows // 20))
     start = time.perf_counter()
-    columns, trees = learn_trees(
-        learning_features, label[:half], weight[:half], CalibrationOptions(max_depth=4)
-    )
+    learned = LearnedTrees.of(table.select(slice(half)), [options])
     learned_at = time.perf_counter()
-    calibration = Rows(
-        numbers={"score": score[half:]}, positive=label[half:], weight=weight[half:], features=leaf_features
-    )
-    options = CalibrationOptions(leaf_method=LeafMethod.PLATT, min_leaf=min(500, rows // 20))
-    fitted = fit_trees(columns, trees, calibration, options)
+    (fitted,) = fit_trees(learned, table.select(slice(half, None)), [options])
     fitted_at = time.perf_counter()
     fitted.predict(score, Scale(), None, {name: feature.value for name, feature in features.items()})
     return learned_at - start, fitted_at - learned_at, time.perf_counter() - fitted_at

@@ -116,7 +116,9 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
 def with_amounts(counts, random):
     """Add sums of two amounts to counts: over all rows, and over positive rows."""
     amount = random.integers(0, 9, (2, len(counts.value)))
-    return replace(counts, sums=np.stack([amount * counts.count, amount * counts.positives]))
+    return replace(
+        counts, sums=tuple(np.stack([each * counts.count, each * counts.positives]) for each in amount)
+    )
 
 
 @settings(max_examples=200)

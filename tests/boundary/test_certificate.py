@@ -12,7 +12,7 @@ from scipy.special import betainc
 from tests.oracles.certificate import last_certified
 from tests.properties.strategies import as_cells, cell_rows
 from uqcli.base.counts import LOWEST, CellRow, Cells
-from uqcli.boundary.certificate import Certified, Certifier, NotCertified, promises_of
+from uqcli.boundary.certificate import Certified, Certifier, NotCertified, least_rates
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.estimates.confusion import Rate
@@ -44,7 +44,7 @@ def with_counts(cells, counts):
 
 def certify(pilot, test, delta, **bounds):
     """Certify bounds as typed."""
-    return Certifier.from_cells(pilot, test).certify(promises_of(constraint_from(**bounds)), delta)
+    return Certifier.from_cells(pilot, test).certify(least_rates(constraint_from(**bounds)), delta)
 
 
 @given(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.oracles.certificate import highest_dropped, loosest_threshold, share_reaching
 from uqcli.base.rows import Rows
-from uqcli.boundary.certificate import Certified, promises_of
+from uqcli.boundary.certificate import Certified, least_rates
 from uqcli.boundary.certificate_rows import (
     labels_at_start,
     mirrored,
@@ -36,7 +36,7 @@ def test_the_certified_threshold_is_that_of_a_loop_over_exact_tests(rows, bound,
     precision = Fraction(bound)
     above = float(min(score for score, _ in rows))
     certifier, sequence = region_certifier(pooled(rows), above, float(precision), delta)
-    outcome = certifier.certify(promises_of(constraint_from(precision=bound)), delta, sequence=sequence)
+    outcome = certifier.certify(least_rates(constraint_from(precision=bound)), delta, sequence=sequence)
     first = min(max(ceil(len(rows) / 4), labels_at_start(float(precision), delta)), len(rows))
     threshold = loosest_threshold(rows, above, precision, Fraction(delta), first)
     if threshold is None:
@@ -81,7 +81,7 @@ def test_the_share_at_a_precision_is_that_of_all_thresholds(rows, precision):
 def test_no_threshold_is_below_the_scores_that_were_drawn():
     rows = pooled([(10 + index % 50, True) for index in range(200)])
     certifier, sequence = region_certifier(rows, 9.5, 0.5, 0.1)
-    outcome = certifier.certify(promises_of(constraint_from(precision="0.5")), 0.1, sequence=sequence)
+    outcome = certifier.certify(least_rates(constraint_from(precision="0.5")), 0.1, sequence=sequence)
     assert outcome.thresholds == (9.5,)
     assert (outcome.tested.selected, outcome.tested.true_positives) == (200, 200)
 

@@ -84,12 +84,12 @@ def test_amounts_of_rows_below_a_raised_threshold_do_not_count():
         value=np.array([0.2, 0.6, 0.7, 0.8, 0.9]),
         count=np.array([1, 2, 1, 2, 1]),
         positives=np.array([1, 0, 0, 1, 1]),
-        sums=np.array([[[7, 30, 40, 12, 5], [1, 2, 3, 4, 5]], [[7, 0, 0, 6, 5], [1, 0, 0, 2, 5]]]),
+        sums=(np.array([[7, 30, 40, 12, 5], [7, 0, 0, 6, 5]]), np.array([[1, 2, 3, 4, 5], [1, 0, 0, 2, 5]])),
     )
     cells = Cells(uncertainty_edges=np.zeros(0), rows=(binned_cells(counts, np.array([0.5])),))
     found = boundary_at(cells, [1])
     assert (found.fit.selected, found.fit.true_positives) == (3, 2)
-    assert found.fit.sums_selected == as_sums(counts.sums[..., 3:].sum(axis=-1))
+    assert found.fit.sums_selected == as_sums(counts.amounts[..., 3:].sum(axis=-1))
     assert boundary_at(cells, [1], raised=False).fit.sums_selected == as_sums(
-        counts.sums[..., 1:].sum(axis=-1)
+        counts.amounts[..., 1:].sum(axis=-1)
     )

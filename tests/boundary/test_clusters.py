@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.oracles.value_range import value_range
 from uqcli.base.counts import CellRow, Cells
 from uqcli.base.defaults import FOLDS
-from uqcli.boundary.clusters import ClusteredGrid, ClusteredRows
+from uqcli.boundary.clusters import ClusteredGrid, RowsByCluster
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 60), st.integers(0, 9), st.integers(0, 9), st.booleans(), st.integers(1, 2)),
@@ -24,7 +24,7 @@ EDGES = np.array([2.0, 5.0])
 def rows_of(rows):
     """Build sorted rows of clusters."""
     key, score, uncertainty, positive, weight = map(np.array, zip(*rows, strict=True))
-    return ClusteredRows.from_rows(key, score.astype(float), uncertainty.astype(float), positive, weight)
+    return RowsByCluster.from_rows(key, score.astype(float), uncertainty.astype(float), positive, weight)
 
 
 def cells():
@@ -94,7 +94,7 @@ def test_samples_draw_whole_clusters(rows, seed):
 def test_the_value_that_other_cells_add_has_the_range_of_clusters(rows, seed, by_score):
     value = np.arange(len(rows)) ** 2 % 101 - 50
     key, score, uncertainty, positive, weight = map(np.array, zip(*rows, strict=True))
-    clustered = ClusteredRows.from_rows(
+    clustered = RowsByCluster.from_rows(
         key, score.astype(float), uncertainty.astype(float), positive, weight, amounts=value[None]
     )
     assert clustered.amounts is not None

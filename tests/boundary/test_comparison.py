@@ -8,7 +8,7 @@ import pytest
 
 import uqcli
 from uqcli.boundary.candidates import rank_comparisons
-from uqcli.boundary.permutation import Gain
+from uqcli.boundary.permutation import Gain, UtilityGain
 from uqcli.estimates.estimate import Estimate
 
 
@@ -80,7 +80,9 @@ def test_a_verdict_on_utility_needs_an_interval_of_utility_without_0():
     base = gain(0.02, 0.01, 0.01)
     for low, verdict in ((5.0, "helps"), (-5.0, "no evidence")):
         value = Estimate(value=20.0, low=low, high=45.0)
-        (comparison,) = rank_comparisons({"u": replace(base, value=value, value_equal_alerts=value)})
+        (comparison,) = rank_comparisons(
+            {"u": UtilityGain(**vars(base), value=value, value_equal_alerts=value)}
+        )
         assert comparison.verdict == verdict
 
 

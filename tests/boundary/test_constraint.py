@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from uqcli.base.errors import UsageError
-from uqcli.boundary.certificate import promises_of
+from uqcli.boundary.certificate import least_rates
 from uqcli.boundary.rule_file import SavedConstraint
 from uqcli.boundary.rule_words import Holes, answer
 from uqcli.boundary.search.constraint_kinds import PROMISED, RULES, ConstraintKind, PromisedRate
@@ -71,16 +71,25 @@ def test_the_objective_depends_on_the_constraint():
 @pytest.mark.parametrize("rate", Rate)
 def test_the_outcomes_of_rows_add_up_to_the_trials_of_their_counts(rate):
     random = np.random.default_rng(1)
-    flagged, positive = random.random((2, 500)) < [[0.3], [0.2]]
+    flagged, reviewed, positive = random.random((3, 500)) < [[0.3], [0.2], [0.2]]
+    caught = flagged | reviewed
     confusion = Confusion(
         rows=500,
         positives=int(positive.sum()),
         selected=int(flagged.sum()),
         true_positives=int((flagged & positive).sum()),
-        zones=None if rate is not Rate.CAUGHT else (0, int((flagged & positive).sum())),
+        zones=(int((caught & ~flagged).sum()), int((caught & positive).sum())),
     )
-    tried, succeeded = rate.outcomes(flagged, positive)
-    assert ((tried & succeeded).sum(), tried.sum()) == confusion.trials(rate)
+    tried, succeeded = rate.outcomes(flagged, caught, positive)
+    assert (succeeded.sum(), tried.sum()) == confusion.trials(rate)
+    assert not (succeeded & ~tried).any()
+
+
+def test_without_a_review_what_is_not_flagged_is_cleared():
+    counts = Confusion(rows=9, positives=5, selected=4, true_positives=3)
+    assert counts.trials(Rate.CAUGHT) == counts.trials(Rate.RECALL) == (3, 5)
+    assert counts.trials(Rate.MISSED) == (2, 5)
+    assert (counts.trials(Rate.OMISSION), counts.trials(Rate.REVIEWED)) == ((2, 5), (0, 9))
 
 
 def test_an_upper_bound_is_kept_by_the_rows_without_the_event():
@@ -147,7 +156,7 @@ def test_a_new_kind_answers_all_that_follows_from_it():
     fit = Confusion(rows=10, positives=4, selected=4, true_positives=2)
     assert (bound.value, bound.numbers, bound.text()) == ("0.8", (Fraction(4, 5),), "NPV >= 80 %")
     assert (bound.is_met(fit), bound.missed(fit)) == (False, "NPV 67 % (4 of 6), below 80 %")
-    assert promises_of(bound) == ((Rate.NPV, Fraction(4, 5)),)
+    assert least_rates(bound) == ((Rate.NPV, Fraction(4, 5)),)
     assert (bound.target(), bound.aim()) == ("target NPV >= 80 %", "the highest recall with NPV >= 80 %")
     assert (bound.easier, bound.arguments) == ("lower the target", ("--min-npv", "0.8"))
     assert [near.numbers[0] for near in bound.nearby(Fraction(1))] == [

@@ -23,7 +23,7 @@ from uqcli.bin.grid import GridSpec
 from uqcli.boundary import groups as groups_of_boundary
 from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
 from uqcli.boundary.groups import GroupSearch
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BoundaryRequest, GroupOptions
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import boundary_at
@@ -162,11 +162,9 @@ def test_the_cells_of_a_group_are_those_of_its_rows_alone():
     frame = pl.DataFrame({"g": group, "score": score, "uncertainty": uncertainty, "label": label})
     roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
     request = BoundaryRequest(
-        data=DataRequest(inputs=in_memory(frame), roles=roles).grouped_by("g"),
-        constraint=precision_constraint(Fraction(3, 4)),
-        by="g",
+        data=DataRequest(inputs=in_memory(frame), roles=roles).grouped_by("g"), groups=GroupOptions(by="g")
     )
-    rows = CalibrationRows.from_request(request, request.constraint)
+    rows = CalibrationRows.from_request(request, precision_constraint(Fraction(3, 4)))
     *counted, _ = rows.table.range_counts(Partition(groups=("g",)), no_ranges)
     scores = dict(zip(("few", "many"), counted, strict=True))
     cells = rows.cells_of_groups("g", scores, Algorithm.SMOOTH)
@@ -174,6 +172,8 @@ def test_the_cells_of_a_group_are_those_of_its_rows_alone():
         alone = rows.only("g", name).cells(Algorithm.SMOOTH)
         assert found.uncertainty_edges.tolist() == alone.uncertainty_edges.tolist()
         for row, other in zip(found.rows, alone.rows, strict=True):
-            assert {k: None if v is None else v.tolist() for k, v in vars(row).items()} == {
-                k: None if v is None else v.tolist() for k, v in vars(other).items()
-            }
+            columns, expected = (
+                {name: np.asarray(column).tolist() for name, column in vars(each).items()}
+                for each in (row, other)
+            )
+            assert columns == expected

@@ -16,6 +16,7 @@ from uqcli.rules.codec import decode
 
 SAVED = Path(__file__).parents[1] / "saved"
 RULES = {path: decode(path.read_bytes(), path.name) for path in sorted(SAVED.glob("*/boundary_*.json"))}
+LATEST = {path.stem: path for path in RULES}  # of each name the one of the newest version
 MODULES = {path.stem for path in Path(rule_parts.__path__[0]).glob("*.py")} - {"__init__", "registry"}
 
 
@@ -83,6 +84,7 @@ CONTRADICTIONS = [
     ("default", "thresholds", [0.5], "1 thresholds for 1 uncertainty edges"),
     ("default", "fit.selected", 10**9, "its fit counts contradict each other"),
     ("default", "format_version", 2, "its format version is not that of its fields"),
+    ("shift", "target.precision", -1e308, "its precision on the target data is no share"),
     ("default", "nested", [[0.5]], "its nested rules do not have its uncertainty bins"),
     ("default", "reference.lowest.score", 2.0, "its reference is not about its calibration rows"),
     (
@@ -105,13 +107,17 @@ CONTRADICTIONS = [
     ("certified", "certificate.tested_on.rows", 10**9, "its certificate is not about its rows"),
     ("certified", "certificate.precision", 0.5, "its certificate is not about its bounds"),
     ("certified_groups", "fit.rows", 10**9, "its reference is not about its calibration rows"),
+    ("first_rows", "format_version", 2, "its capacity is not of its format version"),
+    ("first_rows", "thresholds", [0.5], "its capacity contradicts its thresholds"),
+    ("first_rows", "capacity", None, "its format version is not that of its fields"),
+    ("default", "capacity", {"top": 3, "per": "day"}, "its capacity is not of its format version"),
 ]
 """Saved rules in which one key has another value (none for None), and what is then wrong."""
 
 
 @pytest.mark.parametrize(("name", "key", "value", "message"), CONTRADICTIONS)
 def test_contradictions_between_keys_are_named(name, key, value, message):
-    content = json.loads((SAVED / f"0.4.0/boundary_{name}.json").read_text())
+    content = json.loads(LATEST[f"boundary_{name}"].read_text())
     *places, last = key.split(".")
     struct = content
     for place in places:

@@ -11,10 +11,12 @@ import pytest
 import uqcli.boundary.calibration
 import uqcli.boundary.parts
 from uqcli.base.choices import GroupBound
-from uqcli.boundary import certify, groups
+from uqcli.base.options import FirstRowsOptions
+from uqcli.boundary import certify, first_rows, groups
 from uqcli.boundary import run as boundary_run
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BinOptions, BoundaryRequest, CertificateOptions, GroupOptions, Target
 from uqcli.boundary.parts import registry
+from uqcli.boundary.parts.first_rows import FoundFirstRows
 from uqcli.boundary.parts.found import FoundRule
 from uqcli.boundary.parts.infeasible import NoRule
 from uqcli.boundary.run import run
@@ -46,6 +48,7 @@ NEEDS = {
     Fact.SOURCE_PRIORS: {"likely-missed"},
     Fact.PRIORS_KNOWN: {"expectation", "class-weights"},
     Fact.ENOUGH_ALERTS: {"unestimated", "expectation", "just-met", "likely-missed"},
+    Fact.SEARCHED: {"goal"},
     Fact.ORDERED: {"next"},
 }
 """What is not said of a result of which a fact does not hold."""
@@ -105,11 +108,7 @@ REQUESTS = {
     "with a gain and a cost": {"constraint": constraint_from(gain="amount", cost="20")},
     "with a review": {"constraint": constraint_from(precision="0.8"), "limit": review_limit(miss="0.1")},
     "with a limit": {"constraint": constraint_from(max_selected="10%")},
-    "compared": {
-        "constraint": constraint_from(precision="0.8"),
-        "compare": True,
-        "compared": ("uncertainty", "-uncertainty"),
-    },
+    "compared": {"constraint": constraint_from(precision="0.8"), "compared": ("uncertainty", "-uncertainty")},
     "certified": {"constraint": constraint_from(precision="0.7"), "certify": "0.1"},
     "uncertifiable": {"constraint": constraint_from(precision="0.999"), "certify": "0.1"},
     "by group": {
@@ -120,20 +119,38 @@ REQUESTS = {
     },
     "by day": {"constraint": constraint_from(precision="0.8"), "day": "day"},
     "infeasible": {"constraint": constraint_from(precision="1"), "uncertainty_bins": 2},
+    "first rows": {"first": FirstRowsOptions(top=9, per="day")},
+    "first rows by region": {"first": FirstRowsOptions(top=9, per="region"), "day": "day"},
 }
 
 
 def requested(data, *, day=None, by=None, **options):
     """Return a request whose data have the columns of its options."""
     asked = data.grouped_by(by).clustered_by(day, days=day is not None)
-    return BoundaryRequest(data=asked, by=by, **options)
+    groups = {name: options.pop(name) for name in ("bound", "min_group") if name in options}
+    target = {name: options.pop(name) for name in ("constraint", "limit") if name in options}
+    bins = {name: options.pop(name) for name in ("uncertainty_bins",) if name in options}
+    return BoundaryRequest(
+        data=asked,
+        target=Target(**target),
+        bins=BinOptions(**bins),
+        certificate=CertificateOptions(certify=options.pop("certify", None)),
+        groups=GroupOptions(by=by, **groups),
+        **options,
+    )
 
 
 @pytest.fixture(scope="module")
 def found(data):
-    return {name: run(requested(data, **options)) for name, options in REQUESTS.items()}
+    return {name: run_as_asked(requested(data, **options)) for name, options in REQUESTS.items()}
 
 
+def run_as_asked(request):
+    """Find a rule, or the first rows of each day."""
+    return (first_rows.run if request.first.are_asked else run)(request)
+
+
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_any_part_can_be_taken_out(found, name):
     """Whatever else is in a report, it is complete without any of its parts."""
@@ -142,7 +159,7 @@ def test_any_part_can_be_taken_out(found, name):
     for part in outcome.parts:
         others = tuple(other for other in outcome.parts if other is not part)
         without = replace(report, outcome=replace(outcome, parts=others))
-        if isinstance(part, FoundRule | NoRule):  # what was found is no feature
+        if isinstance(part, FoundRule | FoundFirstRows | NoRule):  # what was found is no feature
             continue
         document, payload = without.document(), without.payload()
         assert document.title
@@ -160,7 +177,7 @@ def test_the_order_of_parts_of_one_rank_changes_nothing_but_what_they_share(foun
     assert set(outcome.story.metrics()) <= set(LAYOUT.metrics)
 
 
-CORE = {"parts_of_found", "parts_of_nothing"}
+CORE = {"parts_of_found", "parts_of_nothing", "parts_of_first_rows", "parts_of_no_first_rows"}
 FEATURES = sorted(name for name in vars(registry) if name.startswith("parts_of_") and name not in CORE)
 
 
@@ -169,10 +186,10 @@ FEATURES = sorted(name for name in vars(registry) if name.startswith("parts_of_"
 def test_without_a_feature_rules_are_found_and_saved_and_decide_alike(data, found, monkeypatch, feature):
     """A feature that is not registered is in no report and no file, and the others are as they were."""
     cases = {name: requested(data, **options) for name, options in REQUESTS.items()}
-    for module in (boundary_run, certify, groups):
+    for module in (boundary_run, certify, first_rows, groups):
         monkeypatch.setattr(module, feature, lambda *_, **__: [], raising=False)
     for name, request in cases.items():
-        without = run(request)
+        without = run_as_asked(request)
         assert without.report.document().title
         if found[name].artifact is None:
             assert without.artifact is None

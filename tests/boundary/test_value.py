@@ -68,7 +68,7 @@ def cells_of(rows, bins, scores, amounts):
                 lower=np.arange(scores, dtype=np.float64),
                 count=np.array([sum(row[5] for row in cell) for cell in inside]),
                 positives=np.array([sum(row[5] for row in cell if row[2]) for cell in inside]),
-                sums=np.array(sums, dtype=np.int64).reshape(2, len(amounts), scores),
+                sums=tuple(np.array(sums, dtype=np.int64).reshape(2, len(amounts), scores).swapaxes(0, 1)),
             )
         )
     return Cells(uncertainty_edges=np.arange(1, bins, dtype=np.float64), rows=tuple(table))

@@ -48,6 +48,7 @@ PAGES = {
     "tce of classes": "tce digits_proba_new.csv --proba p_*",
     "tce of hostile groups": "tce hostile.parquet --by group",
     "tce of segments": "tce hostile.parquet --audit group,number,day",
+    "backtest": "backtest hostile.parquet --day day --precision 0.5 --every 4d",
     "evaluate": "evaluate b.json digits_new.csv",
     "evaluate segments": "evaluate b.json hostile.parquet --audit group,number,day",
     "evaluate clusters": "evaluate b.json hostile.parquet --cluster day",

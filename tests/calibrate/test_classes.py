@@ -11,12 +11,27 @@ from tests.properties.class_rows import problems
 from uqcli.base.counts import pool
 from uqcli.base.rows import ClassCounts
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.maps.classes import fit_class_temperature, fit_linear, fit_one_vs_rest, tuned_penalty
+from uqcli.calibrate.maps import classes as classes_module
+from uqcli.calibrate.maps.classes import (
+    ClassTemperatureMap,
+    fit_class_temperature,
+    fit_linear,
+    fit_one_vs_rest,
+    tuned_penalty,
+)
 from uqcli.calibrate.maps.formulas import fit_temperature
 from uqcli.calibrate.maps.histogram import fit_class_histogram
 from uqcli.calibrate.maps.isotonic import fit_isotonic
 from uqcli.calibrate.scale import Scale
-from uqcli.estimates.linear_scaling import Penalty
+from uqcli.estimates.linear_scaling import (
+    Penalty,
+    class_logits,
+    derivatives_of_rows,
+    fit_coefficients,
+    fit_few_coefficients,
+    identity,
+    unpacked,
+)
 
 
 def draw_rows(seed, rows, classes, power=1.0):
@@ -40,6 +55,51 @@ def test_the_fit_maximises_the_likelihood(seed, rows, classes, power):
     best = oracle.class_temperature_slope(probability, label, weight)
     losses = [oracle.class_loss(slope, probability, label, weight) for slope in (fitted.slope, best)]
     assert losses[0] <= losses[1] * (1 + 1e-9) + 1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(3, 200), st.integers(2, 40), st.sampled_from([0.3, 1.0, 3.0]))
+def test_the_derivatives_are_those_of_the_loss_of_each_row(seed, rows, classes, power):
+    probability, label, weight = draw_rows(seed, rows, classes, power)
+    probability[0] = np.eye(classes)[0]  # certain, and wrong where class 0 is rare
+    weight[0], label[0] = 1, min(1, seed % 2)
+    counts = ClassCounts.from_rows(probability, label, weight)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classes_module, "VALUES_PER_BLOCK", 5 * classes)
+        derivative = classes_module.log_loss_derivatives(counts)
+    for slope in (1e-3, 0.7, 20.0, 1e3):
+        expected = oracle.class_loss_derivatives(slope, probability, label, weight)
+        assert derivative(slope) == pytest.approx(expected, rel=1e-9, abs=1e-9 * weight.sum())
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(0, 10**6), st.integers(2, 200), st.integers(2, 6), st.sampled_from([0.003, 0.3, 1.0, 30.0])
+)
+def test_the_fit_does_not_depend_on_its_start(seed, rows, classes, power):
+    probability, label, _ = draw_rows(seed, rows, classes, power)
+    counts = ClassCounts.from_rows(probability, label, None)
+    fitted, notes = fit_class_temperature(counts)
+    for slope in (1e-3, fitted.slope, fitted.slope * 1.01, 3.0, 1e3):
+        other, other_notes = fit_class_temperature(counts, ClassTemperatureMap(slope=slope))
+        assert other.slope == pytest.approx(fitted.slope, rel=1e-9)
+        assert notes == other_notes
+
+
+@pytest.mark.parametrize("method", ["temperature", "vector", "matrix"])
+def test_many_rows_are_fitted_from_a_sample_of_them(method, monkeypatch):
+    probability, label, weight = draw_rows(11, 3000, 4, 2.0)
+    counts = ClassCounts.from_rows(probability, label, weight)
+
+    def fitted():
+        if method == "temperature":
+            return [fit_class_temperature(counts)[0].slope]
+        penalty = Penalty(other=0.01 if method == "matrix" else None)
+        return np.ravel(fit_linear(counts, penalty).coefficients).tolist()
+
+    expected = fitted()
+    monkeypatch.setattr(classes_module, "_MANY_ROWS", 100)
+    assert fitted() == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_two_classes_have_the_temperature_of_one_score():
@@ -75,13 +135,52 @@ def test_the_temperature_of_always_correct_predictions_is_at_its_bound():
 def test_linear_scaling_has_the_smallest_penalised_loss(seed, rows, classes, is_full):
     probability, label, _ = draw_rows(seed, rows, classes, 2.0)
     penalty = Penalty(diagonal=0.1, intercept=0.01, other=0.03 if is_full else None)
-    fitted = fit_linear(ClassCounts.from_rows(probability, label, None), penalty, tolerance=1e-9)
+    fitted = fit_linear(ClassCounts.from_rows(probability, label, None), penalty)
     identity = np.column_stack([np.eye(classes) if is_full else np.ones((classes, 1)), np.zeros(classes)])
     ridges = np.where(identity == 1, 0.1, 0.03)
     ridges[:, -1] = 0.01
     arguments = (probability, label, ridges, identity)
     best = minimize(oracle.linear_loss, identity.ravel(), args=arguments, method="BFGS")
     assert oracle.linear_loss(np.array(fitted.coefficients), *arguments) <= best.fun + 1e-8
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(0, 10**6), st.integers(2, 60), st.integers(2, 5), st.booleans(), st.sampled_from([0.5, 4.0])
+)
+def test_few_coefficients_are_those_of_the_least_loss_from_any_start(seed, rows, classes, is_full, power):
+    probability, label, _ = draw_rows(seed, rows, classes, power)
+    weight = np.random.default_rng(seed).integers(1, 4, rows)
+    penalty = Penalty(diagonal=0.01, intercept=0.001, other=0.003 if is_full else None)
+    counts = ClassCounts.from_rows(probability, label, weight)
+    fitted = fit_few_coefficients(counts, penalty, None)
+    searched = fit_coefficients(counts, penalty, tolerance=1e-10)
+    np.testing.assert_allclose(fitted, searched, atol=1e-6)
+    start = np.random.default_rng(seed).normal(0, 3, fitted.shape)
+    np.testing.assert_allclose(fit_few_coefficients(counts, penalty, start), fitted, rtol=1e-8, atol=1e-8)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 5), st.booleans())
+def test_derivatives_by_coefficients_are_differences_of_the_loss(seed, classes, is_full):
+    probability, label, _ = draw_rows(seed, 20, classes, 2.0)
+    unchanged = identity(classes, is_full=is_full)
+    point = unchanged + np.random.default_rng(seed).normal(0, 0.3, unchanged.shape)
+    logits, share = class_logits(probability).T, np.full(20, 1 / 20)
+
+    def loss(flat):
+        return oracle.linear_loss(flat, probability, label, 0.0, unchanged)
+
+    def gradient(flat):
+        return derivatives_of_rows(flat.reshape(point.shape), logits, share, label)[1].ravel()
+
+    value, first, packed = derivatives_of_rows(point, logits, share, label)
+    steps = np.eye(point.size) * 1e-5
+    slopes = [(loss(point.ravel() + step) - loss(point.ravel() - step)) / 2e-5 for step in steps]
+    bends = [(gradient(point.ravel() + step) - gradient(point.ravel() - step)) / 2e-5 for step in steps]
+    assert value == pytest.approx(loss(point.ravel()))
+    np.testing.assert_allclose(first.ravel(), slopes, atol=1e-6)
+    np.testing.assert_allclose(unpacked(packed, is_full=is_full), bends, atol=1e-5)
 
 
 def folds_of(probability, label, parts=5):

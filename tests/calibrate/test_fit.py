@@ -20,7 +20,7 @@ def test_cross_validated_scores_do_not_depend_on_the_rows_own_label():
     options = CalibrationOptions(method=CalibrationMethod.ISOTONIC)
 
     def cross_validated_scores(positive):
-        prediction = cross_validated(scored(data.score, positive).pooled(), options, None)
+        prediction = next(cross_validated(scored(data.score, positive).pooled(), [options], None))
         return dict(zip(prediction.rows.score.tolist(), prediction.after.tolist(), strict=True))
 
     scores = cross_validated_scores(data.positive)
@@ -51,7 +51,7 @@ def test_folds_do_not_depend_on_the_order_of_rows():
             method=CalibrationMethod.HETEROGENEOUS, min_leaf=20, partitioner=partitioner
         )
         assert fit(rows.pooled(), options) == fit(shuffled.pooled(), options)
-        first, second = (cross_validated(table.pooled(), options, None) for table in (rows, shuffled))
+        first, second = (next(cross_validated(table.pooled(), [options], None)) for table in (rows, shuffled))
         assert first.after.tolist() == second.after.tolist()
         assert first.rows.weight.tolist() == second.rows.weight.tolist()
 

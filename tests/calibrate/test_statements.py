@@ -78,6 +78,7 @@ def report_of(name):
     return runs(CalibrateRequest(data=data, calibration=options, resampling=resampling)).report
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_any_part_can_be_taken_out(name):
     """Whatever else is in a report, it is complete without any of its parts."""

@@ -11,6 +11,7 @@ from uqcli.base.choices import CalibrationMethod
 from uqcli.calibrate.fit import fit
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.spline import RIDGES
+from uqcli.kernels.logistic import logistic_fit
 
 SURFACE = CalibrationOptions(method=CalibrationMethod.SURFACE)
 
@@ -72,3 +73,19 @@ def test_an_uncertainty_far_from_all_seen_ones_counts_as_the_nearest():
     assert fitted.map.predict(near.score, PROBABILITY, near.uncertainty).probability == pytest.approx(
         fitted.predict(near).probability
     )
+
+
+@pytest.mark.parametrize("rows", [300, 3000])
+def test_the_ridge_is_the_one_that_fits_from_the_start_would_choose(monkeypatch, rows):
+    random = np.random.default_rng(rows)
+    x, v = random.normal(size=(2, rows))
+    label = random.random(rows) < 1 / (1 + np.exp(-x * (1.2 - 0.6 * v - 0.2 * x)))
+    data = scored(1 / (1 + np.exp(-x)), label, uncertainty=v)
+    fitted = fit(data, SURFACE).map
+    monkeypatch.setattr(
+        "uqcli.calibrate.maps.surface.fits_by_ridge",
+        lambda features, count, positives, ridges: [
+            logistic_fit(features, count, positives, ridge) for ridge in ridges
+        ],
+    )
+    assert fit(data, SURFACE).map == fitted

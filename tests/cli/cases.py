@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """One command; ``metric`` is above 0.1 on the sample rows. ``counts_rows`` is whether --weight does."""
+    """One command; ``metric`` is above 0.1 on the sample rows. ``counts_rows`` is whether --weight does.
+
+    A ``dated`` one reads the column of days, which files of a few columns lack.
+    """
 
     name: str
     arguments: Callable
@@ -25,6 +28,7 @@ class Case:
     out_of_range: tuple[tuple[str, ...], ...] = field(default=())
     writes_program: bool = False
     counts_rows: bool = True
+    dated: bool = False
 
     @property
     def writes_rows(self):
@@ -133,6 +137,33 @@ CASES = (
         ),
     ),
     Case(
+        name="boundary",
+        arguments=lambda data, artifact: ["boundary", data, "--top", "4", "--per", "when"],
+        writes=True,
+        counts_rows=False,
+        dated=True,
+        out_of_range=(
+            ("--top", "0"),
+            ("--top", "1.5"),
+            ("--precision", "0.7"),
+            ("--certify", "0.1"),
+            ("--margin", "1"),
+            ("--review", "5%"),
+            ("--miss", "0.1"),
+            ("--by", "note"),
+            ("--proba", "p_*"),
+            ("--grid", "nowhere.json"),
+            ("--frontier", "curve.csv"),
+            ("--shift", "nowhere.json"),
+            ("--compare",),
+            ("--algorithm", "st"),
+            ("--uncertainty", "uncertainty"),
+            ("--weight", "score"),
+            ("--per", "label"),
+            ("--on-invalid", "keep"),
+        ),
+    ),
+    Case(
         name="calibrate",
         arguments=lambda data, artifact: ["calibrate", data, "--method", "mist", "--bootstrap", "2"],
         writes=True,
@@ -238,6 +269,48 @@ CASES = (
         plots=True,
         counts_rows=False,
         out_of_range=(("--top", "0"), ("--top", "1.5"), ("--audit", "score"), ("--weight", "score")),
+    ),
+    Case(
+        name="backtest",
+        arguments=lambda data, artifact: [
+            *("backtest", data, "--day", "when", "--every", "10d", "--precision", "0.6"),
+            *("--margin", "0,1"),
+        ],
+        plots=True,
+        needs_drawing=True,
+        dated=True,
+        metric="periods",
+        out_of_range=(
+            ("--every", "fortnight"),
+            ("--every", "0d"),
+            ("--fit", "soon"),
+            ("--fit", "-3d"),
+            ("--delay", "1.5d"),
+            ("--model-until", "yesterday"),
+            ("--margin", "0,0.0"),
+            ("--margin", "-1"),
+            ("--margin", "half"),
+            ("--precision", "0.6,0.7"),
+            ("--certify", "2"),
+            ("--top", "0"),
+            ("--top", "3"),
+            ("--per", "day"),
+            ("--confidence", "1"),
+            ("--on-invalid", "keep"),
+            ("--by", "when"),
+        ),
+    ),
+    Case(
+        name="backtest",
+        arguments=lambda data, artifact: [
+            *("backtest", data, "--day", "when", "--every", "10d", "--top", "4")
+        ],
+        plots=True,
+        needs_drawing=True,
+        counts_rows=False,
+        dated=True,
+        metric="periods",
+        out_of_range=(("--margin", "1"), ("--precision", "0.5"), ("--by", "note"), ("--per", "label")),
     ),
     Case(
         name="sample",

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -167,6 +168,7 @@ def sample_frame(rows=400, seed=7):
             "uncertainty": uncertainty,
             "label": positive.astype(np.int8),
             "note": [f'said "{number}", twice' if number % 7 == 0 else "" for number in range(rows)],
+            "when": [str(date(2026, 1, 1) + timedelta(days=number * 40 // rows)) for number in range(rows)],
         }
     )
 

@@ -227,7 +227,7 @@ def test_a_mutation_is_detected(uqcli, made, target, name):
     program = job.run(ExportRequest(artifact=path, to=ExportTarget(target))).program
     rule = load(path)
     same = compare(rule, rule.formula(), program, ExportTarget(target), DataRequest(inputs=(rows,)))
-    assert (same.rows, same.example) == (0, None)
+    assert (same.rows, same.example) == (0, "")
     mutated = re.sub(*MUTATION, program, count=1)
     assert mutated != program
     different = compare(rule, rule.formula(), mutated, ExportTarget(target), DataRequest(inputs=(rows,)))

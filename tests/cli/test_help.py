@@ -1,5 +1,6 @@
 """Tests of the help of each command: it starts with two examples, and they run."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -44,6 +45,10 @@ def folder(tmp_path_factory):
     rows = pl.read_csv(folder / "holdout.csv")
     score = pl.col("score")
     rows.with_columns(old_model=score.round(1), new_model=score).write_csv(folder / "holdout.csv")
+    day = pl.date(2025, 1, 1) + pl.duration(days=pl.int_range(pl.len()) % 365)
+    rows.sample(20 * 365, with_replacement=True, seed=1).with_columns(day=day).write_csv(
+        folder / "scored.csv"
+    )
     pl.DataFrame({"m_1": [0.1, 0.9], "m_2": [0.2, 0.7], "m_3": [0.3, 0.8]}).write_csv(folder / "ensemble.csv")
     pl.DataFrame({"a": [1.5, 9.0], "b": [2.0, 3.0]}).write_csv(folder / "beta.csv")
     for line in SETUP_LINES:
@@ -150,6 +155,51 @@ def test_the_short_help_of_the_program_lists_its_commands(uqcli, monkeypatch):
     assert all(f"│ {command} " in short for command in COMMANDS)
     assert "uqcli --help shows the options." in short
     assert "--install-completion" in uqcli("--help").out.decode()
+
+
+@pytest.mark.parametrize("width", ["20", "60", "80", "200"])
+def test_the_short_help_without_the_commands_is_that_of_the_program(uqcli, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", width)
+    line = [sys.executable, "-m", "uqcli", "-h"]
+    alone = subprocess.run(line, capture_output=True, check=True, env={**os.environ, "PYTHONUTF8": "1"})
+    assert alone.stdout == uqcli("-h").out
+
+
+def completions(shell, *words):
+    """Return what a shell would offer for the last of the words, and the modules that were loaded."""
+    code = (
+        "import sys, atexit\nfrom uqcli.cli.app import run\n"
+        "atexit.register(lambda: sys.stderr.write(' '.join(sys.modules)))\n"
+        "run([])"
+    )
+    line = " ".join(["uqcli", *words])
+    words_of_shell = {"COMP_WORDS": line, "COMP_CWORD": str(len(words)), "_TYPER_COMPLETE_ARGS": line}
+    environment = {**os.environ, **words_of_shell, "_UQCLI_COMPLETE": f"complete_{shell}"}
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
+    return process.stdout, process.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_shell_completes_commands_and_options_and_loads_the_one_command(shell):
+    commands, _ = completions(shell, "ca")
+    assert "calibrate" in commands
+    assert "boundary" not in commands
+    options, modules = completions(shell, "calibrate", "--boot")
+    assert "--bootstrap" in options
+    assert "uqcli.jobs.calibrate" in modules
+    assert "uqcli.jobs.watch" not in modules
+
+
+@pytest.mark.parametrize("word", ["-h", "--version"])
+def test_an_answer_that_cannot_be_written_is_an_error(word):
+    with Path("/dev/full").open("wb") as full:
+        process = subprocess.run(
+            [sys.executable, "-m", "uqcli", word], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert process.returncode == 3
+    assert b"error: " in process.stderr
 
 
 def test_a_value_that_looks_like_an_option_asks_for_no_help(uqcli):

@@ -40,7 +40,7 @@ RULE, ROWS = "##[rule]'.json", "::rows::<b>.parquet"
 
 def hostile_files():
     """Write rows with hostile names in every role, and a rule of each kind."""
-    frame = sample_frame(150 * len(GROUPS))
+    frame = sample_frame(280 * len(GROUPS))  # 200 rows of a group in three of four parts
     number = pl.int_range(pl.len())
     frame = frame.with_columns(
         pl.Series(GROUP, [GROUPS[row % len(GROUPS)] for row in range(frame.height)]),
@@ -107,6 +107,10 @@ LINES = {
         ("map.json", ROWS, "--bootstrap", "0"),
     ),
     "sample": ((RULE, ROWS, "--for", "precision", "--budget", "9", "-o", "out.parquet"),),
+    "backtest": (
+        (ROWS, *COLUMNS, "--day", DAY, "--every", "10d", "--precision", "0.5", "--by", GROUP),
+        (ROWS, *SCORED, "--day", DAY, "--every", "10d", "--top", "3", "--per", GROUP),
+    ),
     "watch": ((RULE, ROWS, "--day", DAY), ("sets.json", ROWS)),
     "uncertainty": ((ROWS, "--members", "p_*", "-o", "out.parquet"),),
     "export": ((RULE, "--to", "python", "-o", "out.py"),),

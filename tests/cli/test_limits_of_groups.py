@@ -22,10 +22,12 @@ LIMITED = {
     ("conformal", "--by"): ("conformal", "rows.parquet", "--proba", "p_*"),
     ("evaluate", "--by"): ("evaluate", "rule.json", "rows.parquet"),
     ("evaluate", "--audit"): ("evaluate", "rule.json", "rows.parquet"),
+    ("backtest", "--by"): ("backtest", "rows.parquet", "--day", "day", "--every", "9d", "--precision", "0.6"),
 }
 """Command lines that take an option of groups; a new command with one adds its own."""
 
 UNLIMITED = {
+    ("boundary", "--per"): ("boundary", "rows.parquet", "--top", "1"),
     ("boundary", "--cluster"): ("boundary", "rows.parquet", "--precision", "0.6"),
     ("boundary", "--day"): ("boundary", "rows.parquet", "--precision", "0.6"),
     ("tce", "--cluster"): ("tce", "rows.parquet"),
@@ -35,6 +37,8 @@ UNLIMITED = {
     ("evaluate", "--day"): ("evaluate", "rule.json", "rows.parquet"),
     ("evaluate", "--per"): ("evaluate", "rule.json", "rows.parquet", "--top", "1"),
     ("watch", "--day"): ("watch", "rule.json", "rows.parquet", "--state", "state.json"),
+    ("backtest", "--day"): ("backtest", "rows.parquet", "--every", "9d", "--precision", "0.6"),
+    ("backtest", "--per"): ("backtest", "rows.parquet", "--day", "day", "--every", "9d", "--top", "1"),
     ("apply", "--per"): ("apply", "rule.json", "rows.parquet", "--top", "1", "-o", "out.csv"),
 }
 

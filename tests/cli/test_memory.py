@@ -1,5 +1,6 @@
 """Tests of the memory check: jobs that keep rows are refused before they start if memory is short."""
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -68,7 +69,7 @@ def rows(tmp_path):
     return frame
 
 
-def set_limits(monkeypatch, *, available=None, group=None, shell=None):
+def set_limits(monkeypatch, *, available=math.inf, group=math.inf, shell=math.inf):
     """Set what the machine has available, the limit of the control group, and that of addresses."""
     monkeypatch.setattr(memory, "available_bytes", lambda: available)
     monkeypatch.setattr(memory, "_group_limit", lambda: group)
@@ -154,14 +155,14 @@ def test_memory_is_a_size(uqcli, rows, size, expected):
 @pytest.mark.parametrize(
     ("typed", "limits", "kept", "limit"),
     [
-        (None, {"available": 40 << 30}, 10 << 30, None),
-        (None, {"available": 1 << 30}, 1 << 28, None),  # the quarter only steers
+        (None, {"available": 40 << 30}, 10 << 30, math.inf),
+        (None, {"available": 1 << 30}, 1 << 28, math.inf),  # the quarter only steers
         (None, {"available": 40 << 30, "group": 600_000_000}, 350_000_000, 350_000_000),
         (None, {"available": 1 << 30, "group": 1 << 30}, 1 << 28, (1 << 30) - memory.PROGRAM_BYTES),
         ("2GB", {"available": 1 << 30}, 2 * 10**9, 2 * 10**9),
         ("2GB", {"available": 1 << 30, "group": 600_000_000}, 350_000_000, 350_000_000),
         (None, {"group": 1000}, 0, 0),
-        (None, {}, 832_000_000, None),
+        (None, {}, 832_000_000, math.inf),
     ],
 )
 def test_the_budget_is_the_limit_or_a_quarter_of_what_is_available(monkeypatch, typed, limits, kept, limit):
@@ -196,12 +197,12 @@ def test_the_limit_of_a_control_group_is_the_least_of_its_parents(tmp_path, monk
     folders = [tmp_path / "own", tmp_path]
     folders[0].mkdir()
     monkeypatch.setattr(memory, "group_folders", lambda controller: folders)
-    assert memory._group_limit() is None
+    assert memory._group_limit() == math.inf
     for folder, limit in zip(folders, (9223372036854771712, 700_000_000), strict=True):
         (folder / name).write_text(f"{limit}\n")
     assert memory._group_limit() == 700_000_000
     (tmp_path / name).write_text("max\n")
-    assert memory._group_limit() is None
+    assert memory._group_limit() == math.inf
 
 
 @pytest.mark.parametrize(
@@ -257,7 +258,7 @@ def test_clusters_may_take_the_memory_that_is_free(uqcli, rows, tmp_path, monkey
     rows.with_columns(customer=pl.int_range(ROWS)).write_parquet(tmp_path / "c.parquet")
     line = ["tce", "c.parquet", "--cluster", "customer", "-q"]
     still_to_come = ROWS * (refusals._BYTES_PER_CLUSTER - refusals._BYTES_MET)
-    for free, code in ((still_to_come, 0), (still_to_come - 1, 3), (None, 0)):
+    for free, code in ((still_to_come, 0), (still_to_come - 1, 3), (math.inf, 0)):
         set_limits(monkeypatch, available=free)
         monkeypatch.setattr(memory, "resident_bytes", lambda: memory.PROGRAM_BYTES)
         assert uqcli(*line).code == code

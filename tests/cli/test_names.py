@@ -16,7 +16,7 @@ from tests.cli.conftest import sample_frame
 from uqcli.base.errors import DataError, GateError
 from uqcli.base.wording import visible
 from uqcli.reports.checks import Check
-from uqcli.reports.document import Claim, Document, Table
+from uqcli.reports.document import Claim, Document, OnTerminal, Table
 from uqcli.reports.format import Failure
 from uqcli.reports.formats import FORMATS
 from uqcli.reports.formats.csv import to_csv
@@ -64,7 +64,9 @@ def parquet_bytes(frame):
 
 def page(name):
     table = Table(title=name, header=("group", name), rows=[(name, name), ("plain", "1")])
-    return Document(title=name, tables=[table], notes=[name, f"About {name}."], live=[name])
+    return Document(
+        title=name, tables=[table], notes=[name, f"About {name}."], terminal=OnTerminal(live=[name])
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,7 +113,7 @@ def test_names_in_junit_reports_are_visible(name):
     claims = [Claim(name=name, met=met, sentence=name) for met in (True, False, None)]
     document = Document(title=name, tables=(), claims=claims)
     failure = Failure(command=name, exit_code=3, found=name)
-    text = to_junit("tce", document, [check], failure)
+    text = to_junit("tce", document, [check], [failure])
     assert not control_characters(text)
     (suite,) = JUnitXml.fromstring(text.encode())
     shown = NAMES[name]

@@ -147,7 +147,7 @@ def test_pages_and_checks(uqcli):
 
 
 def write_equal_scores():
-    rng = np.random.default_rng(100_016)
+    rng = np.random.default_rng(100_010)
     cause, label = rng.normal(size=600), np.repeat([0, 1], [480, 120])
     columns = {f"m{index}": cause + label + rng.normal(size=600) for index in range(8)}
     pl.DataFrame({**columns, "label": label}).write_parquet("equal.parquet")

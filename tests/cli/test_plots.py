@@ -86,6 +86,7 @@ DEGENERATE_ROWS = {
 EXTREME_SCORES = {
     "huge": np.linspace(-1, 1, 300) * 1e308,
     "tiny": np.linspace(-1, 1, 300) * 1e-308,
+    "beyond": np.linspace(1, 39, 300) * 1e300,  # all drawn at one place
     "largest": np.array([-1.7976931348623157e308, 0, 1.7976931348623157e308] * 100),
 }
 
@@ -98,6 +99,7 @@ def test_finite_scores_of_any_size_can_be_drawn(uqcli, tmp_path, scores):
     frame.write_csv(tmp_path / "d.csv")
     for line in (
         ("bin", "d.csv"),
+        ("bin", "d.csv", "--binning", "quantile"),
         ("boundary", "d.csv", "--precision", "0.5", "-o", "b.json"),
         ("evaluate", "b.json", "d.csv"),
     ):

@@ -48,7 +48,7 @@ def test_failed_results_are_saved_only_if_marked(grid, tmp_path, saved_though_fa
         failure=GateError(["an alarm"]),
         saved_though_failed=saved_though_failed,
     )
-    options = ReportOptions(quiet=True, fail_if=None if check is None else [check])
+    options = ReportOptions(quiet=True, fail_if=() if check is None else (check,))
     with pytest.raises(GateError):
         deliver(result, options, context=RunContext(command="watch"), output=str(output))
     assert output.exists() is written

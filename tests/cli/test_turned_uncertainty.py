@@ -12,7 +12,7 @@ import uqcli as api
 from tests.cli.conftest import fit
 from uqcli.base.choices import EngineName
 from uqcli.boundary.calibration_set import CalibrationRows
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BinOptions, BoundaryRequest
 from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.engines.request import DataRequest, Roles
@@ -203,8 +203,7 @@ def test_turned_cells_are_those_of_the_negatives(tmp_path, bins, engine):
                         roles=Roles(numbers={"score": "score", "uncertainty": name}, label="label"),
                         engine=engine,
                     ),
-                    constraint=goal,
-                    uncertainty_bins=bins,
+                    bins=BinOptions(uncertainty_bins=bins),
                 ),
                 goal,
                 uncertain=True,

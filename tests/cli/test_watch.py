@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from datetime import date, timedelta
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -137,6 +138,17 @@ def test_states_of_other_rules_or_edited_ones_are_refused(uqcli, files, tmp_path
     assert uqcli(*WATCH, "kept1.csv", *STATE).code == 5
     assert uqcli("watch", "rule.json", "kept1.csv", "--state", "rule.json").code in (2, 5)
     assert uqcli("apply", "state.json", "kept1.csv").code == 5
+
+
+@pytest.mark.parametrize("kind", ["calibrator_platt", "grid_quantile", "shift_known", "state_batches"])
+def test_rules_that_promise_nothing_are_refused_whatever_is_asked(uqcli, files, kind):
+    rule = Path(__file__).parents[1] / "saved" / "0.4.0" / f"{kind}.json"
+    pl.read_csv("kept0.csv").with_row_index("customer").write_csv("customers.csv")
+    pl.read_csv("kept0.csv").drop("label").write_csv("unlabelled.csv")
+    for options in ((), ("--cluster", "customer"), ("--day", "customer"), STATE, ("--bound", "0.5")):
+        for name in ("customers.csv", "unlabelled.csv"):
+            outcome = uqcli("watch", rule, name, *options)
+            assert (outcome.code, "kind boundary or conformal" in outcome.err) == (5, True), (options, name)
 
 
 def test_days_count_once_when_they_are_mature(uqcli, files, tmp_path):
@@ -716,3 +728,15 @@ def test_a_standing_alarm_is_exit_6_of_the_state_alone_too(uqcli, files, tmp_pat
     assert alone.code == 6
     assert alone.out.decode().startswith("Alarm: ")
     assert (tmp_path / "state.json").read_bytes() == before
+
+
+def test_a_day_that_comes_late_is_not_called_the_newest(uqcli, files):
+    rows = days(12)
+    late = rows["day"].unique().sort()[3]
+    rows.filter(pl.col("day") != late).write_csv("in_time.csv")
+    rows.filter(pl.col("day") == late).write_csv("late.csv")
+    by_day = ("--day", "day", *STATE)
+    assert "The newest day, " in uqcli(*WATCH, "in_time.csv", *by_day).out.decode()
+    shown = uqcli(*WATCH, "late.csv", *by_day).out.decode()
+    assert f"The day counted last, {late}, alone: " in shown
+    assert "newest" not in shown

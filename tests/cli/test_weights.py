@@ -10,8 +10,8 @@ CAUTION = "a weight of n must stand for n independent rows"
 
 @pytest.fixture
 def amounts(frame, tmp_path):
-    """Write rows with amounts of money as weights."""
-    frame.with_row_index("amount").with_columns(pl.col("amount") % 90 + 1).write_parquet(
+    """Write rows with amounts of money as weights; without days, so that this is the weightiest caution."""
+    frame.drop("when").with_row_index("amount").with_columns(pl.col("amount") % 90 + 1).write_parquet(
         tmp_path / "a.parquet"
     )
     return "a.parquet", "--weight", "amount"

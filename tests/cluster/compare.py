@@ -84,7 +84,8 @@ def _without_advice(path):
     if "could_be_uncertainty" not in report:
         return path.read_bytes()
     odd = [sentence for sentence in report["odd"] if "resemble each other" not in sentence]
-    return {**report, "odd": odd, "could_be_uncertainty": None, "form": None}
+    left = dict.fromkeys(("could_be_uncertainty", "form", "first_rows"))  # the last needs rows in order
+    return {**report, "odd": odd, **left}
 
 
 def _same_rows(here, there):

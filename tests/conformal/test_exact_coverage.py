@@ -53,7 +53,7 @@ def test_thresholds_for_other_class_frequencies():
     score, label = random.random(30), random.integers(0, 3, 30)
     for weights in ([0.5, 1.5, 2.25], [0.0, 0.7, 9.0]):
         found = label_shift_thresholds(
-            LabelScores(score=score, label=label, weight=None, cluster=None), weights, Fraction(1, 5)
+            LabelScores(score=score, label=label, weight=None), weights, Fraction(1, 5)
         )
         for y, threshold in enumerate(found):
             expected = formulas.shifted_threshold(score.tolist(), label.tolist(), weights, y, Fraction(1, 5))

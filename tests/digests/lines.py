@@ -27,6 +27,7 @@ FITTING = {
 
 SAVED = Path(make.HERE)
 
+HISTORY = "backtest fit.parquet --day day --every 20d"
 BASES = {
     "overview": "overview fit.parquet",
     "bin": "bin fit.parquet --score-bins 20",
@@ -37,6 +38,7 @@ BASES = {
     "conformal": "conformal fit.parquet --method lac",
     "apply": "apply boundary_default.json rows.csv",
     "evaluate": "evaluate boundary_default.json rows.csv",
+    "backtest": f"{HISTORY} --precision 0.7",
     "sample": "sample boundary_default.json rows.csv --for recall --budget 20",
     "watch": "watch boundary_default.json rows.csv",
     "uncertainty": "uncertainty members.csv --members m_*",
@@ -89,7 +91,8 @@ VALUES = {
     "--by": ["--by sex"],
     "--calibrator": ["--calibrator calibrator_beta.json", NOT_LABELLED],
     "--categorical": [f"{TREE} --features age,education --categorical age"],
-    "--certify": [f"{BOUNDARY} --precision 0.5 --certify 0.1", f"{BOUNDARY} --precision 0.9 --certify 0.01"],
+    "--certify": [f"{BOUNDARY} --precision 0.5 --certify 0.1", f"{BOUNDARY} --precision 0.9 --certify 0.01",
+                  f"{HISTORY} --precision 0.5 --certify 0.1"],
     "--check": [f"--to {target} --check rows.csv" for target in ("python", "sql", "onnx")],
     "--classes": [f"{line} --proba {','.join(f'p_{digit}' for digit in DIGITS)} "
                   f"--classes {','.join(map(str, DIGITS))}" for line in BY_CLASS],
@@ -98,13 +101,16 @@ VALUES = {
     "--confidence": ["--confidence 0.9"],
     "--config": ["--config other.toml"],
     "--confusion": ["--confusion soft"],
-    "--cost": ["--gain 3 --cost 1"],
+    "--cost": ["--gain 3 --cost 1", f"{HISTORY} --gain 3 --cost 1"],
     "--day": ["--day day"],
     "--debug": ["--debug"],
     "--delimiter": ["--delimiter ;", *(f"{line} --delimiter ;" for line in SEMICOLONS)],
+    "--delay": ["--delay 1d"],
     "--delta": ["--delta 0.05"],
     "--dialect": [f"--to sql --dialect {name}" for name in
                   ("duckdb", "sqlite", "postgres", "bigquery", "snowflake", "spark", "mysql")],
+    "--every": ["--every week"],
+    "--fit": ["--fit 40d"],
     "--edges": ["bin rows.csv --edges grid_shared.json"],
     "--engine": ["--engine spark", *(f"{line} --engine spark" for line in ROW_FILES)],
     "--estimator": ["--estimator em", "--estimator known --prior 0.5,0.5"],
@@ -115,7 +121,7 @@ VALUES = {
     "--forget": ["--state state_days.json --day day --matured 1 --forget 2026-01-01"],
     "--format": ["--format csv"],
     "--frontier": ["--frontier frontier.csv"],
-    "--gain": ["--gain age --cost hours_per_week"],
+    "--gain": ["--gain age --cost hours_per_week", f"{HISTORY} --gain age --cost hours_per_week"],
     "--grid": ["boundary --grid grid_shared.json --precision 0.6"],
     "--json": ["--json", *(f"{line} --json" for line in ROW_FILES)],
     "--keep-labelled": [
@@ -126,10 +132,12 @@ VALUES = {
     "--leaf-method": [f"{TREE} --partition sex --leaf-method {name}" for name in ("beta", "isotonic")],
     "--logit": ["--logit --score log_odds"],
     "--margin": ["--margin 1"],
+    "--model-until": ["--model-until 2026-02-03"],
     "--matured": ["--day day --matured 1"],
     "--max-depth": [f"{TREE} --features age --max-depth 2"],
-    "--max-fpr": [f"{BOUNDARY} --max-fpr 0.1"],
-    "--max-selected": [f"{BOUNDARY} --max-selected 100", f"{BOUNDARY} --max-selected 3%"],
+    "--max-fpr": [f"{BOUNDARY} --max-fpr 0.1", f"{HISTORY} --max-fpr 0.1"],
+    "--max-selected": [f"{BOUNDARY} --max-selected 100", f"{BOUNDARY} --max-selected 3%",
+                       f"{HISTORY} --max-selected 3%"],
     "--max-omission": [
         f"{BOUNDARY} --max-omission 0.3 --certify 0.1",
         "sample rows.csv --for certificate --max-omission 0.2 --budget 60",
@@ -161,7 +169,10 @@ VALUES = {
     "--overwrite": ["--overwrite"],
     "--partition": [f"{TREE} --partition sex"],
     "--partitioner": [f"{TREE} --features age --partitioner {name}" for name in ("forest", "boosted")],
-    "--per": ["--top 2 --per sex"],
+    "--per": [
+        *("--top 2 --per sex", f"{HISTORY} --top 2 --per sex"),
+        "boundary fit.parquet --top 2 --per sex --verbose",
+    ],
     "--pilot": [
         f"{BOUNDARY} --precision 0.5 --certify 0.1 --pilot holdout.csv",
         "sample rows.csv --for certificate --precision 0.6 --budget 2000 --pilot fit.parquet",
@@ -178,6 +189,7 @@ VALUES = {
     "--proba": [f"{line} --proba p_*" for line in BY_CLASS],
     "--quiet": ["--quiet"],
     "--recall": [
+        f"{HISTORY} --recall 0.5 --margin 0",
         f"{BOUNDARY} --recall 0.5",
         f"{BOUNDARY} --precision 0.5 --recall 0.5",
         f"{BOUNDARY} --precision 0.5 --max-fpr 0.3 --recall 0.2 -o boundary_several.json",
@@ -205,7 +217,7 @@ VALUES = {
     "--memory": ["--memory 64MB"],
     "--title": ["--title Alerts --report r.md"],
     "--to": ["--to sql", "--to onnx -o rule.onnx"],
-    "--top": ["--top 5"],
+    "--top": ["--top 5", f"{HISTORY} --top 5", "boundary fit.parquet --top 20 --per day --json"],
     "--tree-data": [f"{TREE} --features age --tree-data rows.csv --min-leaf 20"],
     "--unlabelled": [
         f"evaluate boundary_default.json rows.csv --unlabelled unlabelled.csv{more}"

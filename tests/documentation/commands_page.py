@@ -1,5 +1,6 @@
 """Makes the page of the commands, with shared options listed once."""
 
+import textwrap
 from collections import Counter
 
 import typer
@@ -14,8 +15,8 @@ SHARED_BY = 4
 
 HEAD = """# Commands
 
-Each command has the options in its table and the shared options that it names, which are
-[at the end](#shared-options). A file or the environment can set any of them; see
+Each command has the options in its table, the shared options that it names, and these: {everywhere}. Shared
+options are explained [at the end](#shared-options). A file or the environment can set any of them; see
 [configuration](files-and-options.md#configuration). After `from uqcli import commands as uq`, each is a
 function of Python, whose keywords are these options without dashes in front and with `_` for others: see
 [Python API](python-api.md). `make reference` writes this page.
@@ -31,9 +32,15 @@ def commands_page():
     }
     uses = Counter(row for options in rows.values() for row in options)
     shared = {row for row, commands in uses.items() if commands >= SHARED_BY}
+    everywhere = {row for row, commands in uses.items() if commands == len(rows)}
+    names = ", ".join(f"`{_name(row)}`" for row in next(iter(rows.values())) if row in everywhere)
+    head, *others = HEAD.split("\n\n")
     sections = [
-        HEAD,
-        *(_command(name, command, rows[name], shared) for name, command in group.commands.items()),
+        "\n\n".join([head, *(_filled(text.replace("{everywhere}", names)) for text in others)]) + "\n",
+        *(
+            _command(name, command, rows[name], shared, shared - everywhere)
+            for name, command in group.commands.items()
+        ),
     ]
     return "\n".join([*sections, _shared(group, shared)])
 
@@ -46,7 +53,17 @@ def _of_kind(command, kind):
     ]
 
 
-def _command(name, command, rows, shared):
+def _filled(text):
+    return textwrap.fill(text, 110, break_long_words=False, break_on_hyphens=False)
+
+
+def _name(row):
+    """Return the first name of the option of a row."""
+    return row.split("|")[1].split("`")[1]
+
+
+def _command(name, command, rows, shared, named):
+    """Describe a command; of the shared options it names those that some commands lack."""
     arguments = _of_kind(command, "argument")
     usage = " ".join(["uqcli", name, "[OPTIONS]", *(argument.metavar for argument in arguments)])
     summary, _ = command.help.split("\n\nExamples:\n")
@@ -57,8 +74,9 @@ def _command(name, command, rows, shared):
     own_rows = [row for row in rows if row not in shared]
     if own_rows:
         lines += ["", "| option | default | |", "|---|---|---|", *own_rows]
-    names = [row.split("|")[1].split("`")[1] for row in rows if row in shared]
-    return "\n".join([*lines, "", f"Shared: {', '.join(f'`{name}`' for name in names)}.", ""])
+    names = [_name(row) for row in rows if row in named]
+    of_some = ["", f"Shared: {', '.join(f'`{name}`' for name in names)}."] if names else []
+    return "\n".join([*lines, *of_some, ""])
 
 
 def _shared(group, shared):

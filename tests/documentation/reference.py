@@ -9,8 +9,10 @@ from tests.documentation.commands_page import commands_page
 from tests.documentation.designs_page import designs_page
 from tests.documentation.reports_page import reports_page
 from tests.documentation.stub import stub
+from tests.documentation.summaries import summaries
 
 ROOT = Path(__file__).parents[2]
+SUMMARIES = ROOT / "uqcli" / "cli" / "summaries.py"
 STUB = ROOT / "uqcli" / "commands.pyi"
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = {
@@ -33,4 +35,5 @@ if __name__ == "__main__":
     for name, page in PAGES.items():
         path_of(name).write_text(page())
     STUB.write_text(stub())
+    SUMMARIES.write_text(summaries())
     sys.stdout.write(f"{', '.join(PAGES)} are up to date\n")

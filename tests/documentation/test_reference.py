@@ -5,9 +5,10 @@ import re
 import pytest
 
 from tests.documentation.commands_page import commands_page
-from tests.documentation.reference import DOCS, PAGES, STUB, path_of
+from tests.documentation.reference import DOCS, PAGES, STUB, SUMMARIES, path_of
 from tests.documentation.reports_page import keys_of, sample_reports
 from tests.documentation.stub import stub
+from tests.documentation.summaries import summaries
 from uqcli.base import errors
 from uqcli.cli.config import COMMANDS
 from uqcli.jobs.options import GATES
@@ -20,6 +21,10 @@ def test_reference_pages_are_up_to_date(name):
 
 def test_types_of_functions_are_those_of_their_options():
     assert stub() == STUB.read_text(), "run make reference"
+
+
+def test_summaries_are_those_of_the_commands():
+    assert summaries() == SUMMARIES.read_text(), "run make reference"
 
 
 def test_every_command_has_an_entry_with_every_option():

@@ -71,7 +71,7 @@ def expected_counts(records, column="score"):
 
 
 def count_tuples(counts):
-    columns = counts.value, counts.count, counts.positives, *counts.sums[:, 0]
+    columns = counts.value, counts.count, counts.positives, *counts.sums[0]
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -132,7 +132,7 @@ def test_unopened_ranges_keep_the_sums(engine, tmp_path_factory, records):
     for pooled, rows in zip(
         table.range_counts(by, no_range)[:-1], records_by_part(records, ("region",), bins=True), strict=True
     ):
-        totals = pooled.count.sum(), pooled.positives.sum(), *pooled.sums[:, 0].sum(axis=1)
+        totals = pooled.count.sum(), pooled.positives.sum(), *pooled.sums[0].sum(axis=1)
         assert (
             totals
             == tuple(

@@ -330,7 +330,7 @@ def test_amounts_are_summed_by_predicted_class(engine, tmp_path):
     roles = roles_of(CLASSES, numbers={"amount": "amount"}, amounts=("amount",))
     table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=roles))
     counts = table.pooled(Partition(groups=(PREDICTED,)))
-    assert [part.sums[:, 0].tolist() for part in counts] == [[[40_000], [40_000]], [[35_000], [15_000]]]
+    assert [part.sums[0].tolist() for part in counts] == [[[40_000], [40_000]], [[35_000], [15_000]]]
 
 
 def test_many_classes_are_predicted_as_by_hand(engine, variant, tmp_path):

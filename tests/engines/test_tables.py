@@ -19,6 +19,7 @@ from tests.oracles import reference as oracle
 from tests.oracles.isotonic_blocks import isotonic_counts
 from tests.properties.array_table import ArrayTable
 from tests.properties.strategies import as_rows, build_cells, data_sets
+from uqcli.base import defaults
 from uqcli.base.choices import Algorithm, Binning, EngineName, OnInvalid
 from uqcli.base.counts import merge
 from uqcli.base.errors import DataError
@@ -26,7 +27,7 @@ from uqcli.bin.grid import GridSpec, cells_from, grid_parts, joined_bins, pool_b
 from uqcli.bin.isotonic_error import isotonic_errors
 from uqcli.bin.run import bin_rows
 from uqcli.boundary.calibration_set import CalibrationRows
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BinOptions, Target
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.typed_constraints import parse_constraint
@@ -262,7 +263,16 @@ def outcome(boundary):
 
 def calibration_set(table, constraint, grid, **options):
     """Make the calibration set of a table; nothing is saved."""
-    return CalibrationRows(constraint=constraint, table=table, uncertain=True, request=grid, **options)
+    data = DataRequest(inputs=())
+    return CalibrationRows(
+        target=Target(constraint=constraint),
+        table=table,
+        uncertain=True,
+        data=data,
+        options=grid,
+        seed=defaults.SEED,
+        **options,
+    )
 
 
 @EXAMPLES
@@ -272,7 +282,7 @@ def test_smoothed_boundaries_of_smoothed_counts_are_those_of_all_scores_pooled(
 ):
     inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     kind, text = CONSTRAINTS[constraint_index]
-    for grid in (BoundaryRequest(score_bins=7), BoundaryRequest(uncertainty_bins=4, score_bins=7)):
+    for grid in (BinOptions(score_bins=7), BinOptions(uncertainty_bins=4, score_bins=7)):
         results = []
         for table, smoothed_only in (
             (table_with(engine, inputs, data), True),
@@ -289,9 +299,9 @@ def test_smoothed_boundaries_of_smoothed_counts_are_those_of_all_scores_pooled(
 
 
 SETUPS = (
-    (BoundaryRequest(uncertainty_bins=2, score_bins=3), Algorithm.VW_DPMT),
-    (BoundaryRequest(uncertainty_bins=2, score_bins=3), Algorithm.ST),
-    (BoundaryRequest(score_bins=7), Algorithm.SMOOTH),
+    (BinOptions(uncertainty_bins=2, score_bins=3), Algorithm.VW_DPMT),
+    (BinOptions(uncertainty_bins=2, score_bins=3), Algorithm.ST),
+    (BinOptions(score_bins=7), Algorithm.SMOOTH),
 )
 """Grids, and the algorithm that runs first on each."""
 
@@ -303,7 +313,7 @@ def optima(table, kind, text, setup):
     results = [
         rows.optimum(algorithm)
         for algorithm in dict.fromkeys([first, *Algorithm])
-        if rows.obstacle(algorithm) is None
+        if not rows.obstacle(algorithm)
     ]
     return [
         (optimum.boundary and outcome(optimum.boundary), optimum.closest and optimum.closest.fit)
@@ -404,7 +414,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, 
         tables = table_with(engine, inputs, data), ArrayTable(as_rows(data))
         for kind, text in constraints:
             optima = [
-                calibration_set(table, parse_constraint(kind, text), BoundaryRequest(uncertainty_bins=1))
+                calibration_set(table, parse_constraint(kind, text), BinOptions(uncertainty_bins=1))
                 .optimum(Algorithm.ST)
                 .boundary
                 for table in tables
@@ -446,9 +456,9 @@ def test_references_are_those_by_hand(engine, source, tmp_path_factory, data, ki
     inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     ends = [oracle.ends(data, column) for column in (0, 1)]
     for algorithm, grid, merged in (
-        (Algorithm.SMOOTH, BoundaryRequest(uncertainty_bins=4, score_bins=7), (1, 2, 4)),
-        (Algorithm.VW_DPMT, BoundaryRequest(uncertainty_bins=3, score_bins=4), (1, 3)),
-        (Algorithm.ST, BoundaryRequest(), (1,)),
+        (Algorithm.SMOOTH, BinOptions(uncertainty_bins=4, score_bins=7), (1, 2, 4)),
+        (Algorithm.VW_DPMT, BinOptions(uncertainty_bins=3, score_bins=4), (1, 3)),
+        (Algorithm.ST, BinOptions(), (1,)),
     ):
         table, constraint = table_with(engine, inputs, data), parse_constraint(*kind)
         calibration = calibration_set(table, constraint, grid, smoothed_only=algorithm is Algorithm.SMOOTH)
@@ -473,9 +483,7 @@ def test_references_of_crowded_scores_are_those_by_hand(engine, variant, tmp_pat
     score = CROWDED[name](random.random(size))
     data = [(float(s), float(random.random()), bool(random.random() < 0.4), 1) for s in score]
     table = table_with(engine, write_inputs(frame(data), tmp_path, row_group_size=20), data)
-    calibration = calibration_set(
-        table, parse_constraint("precision", "0.6"), BoundaryRequest(uncertainty_bins=2)
-    )
+    calibration = calibration_set(table, parse_constraint("precision", "0.6"), BinOptions(uncertainty_bins=2))
     edges = calibration.cells(Algorithm.SMOOTH).uncertainty_edges
     reference = calibration.reference(edges, uncertain=True)
     assert (reference.score_edges, reference.count) == oracle.reference(data, edges.tolist())

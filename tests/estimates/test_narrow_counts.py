@@ -19,12 +19,13 @@ from uqcli.calibrate.scale import Scale
 from uqcli.comparison.run import metrics_of
 from uqcli.estimates.binning import equi_weight_edges
 from uqcli.estimates.calibration_error import diagram
-from uqcli.estimates.resampling import resample_counts
+from uqcli.estimates.resampling import DrawnMeans, Resamples
 from uqcli.estimates.score_metrics import auc, average_precision, mean_loss
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
 from uqcli.tce.calibration_line import calibration_line
 from uqcli.tce.chance import draw_positives
-from uqcli.tce.measure import errors_of_draws, measure
+from uqcli.tce.drawn_lines import DrawnLines
+from uqcli.tce.measure import ErrorsOfDraws, measure
 from uqcli.tce.options import MeasureOptions
 
 HALVES = np.array([0.5])
@@ -80,7 +81,11 @@ def score_cells(counts):
 
 def draws_of(counts):
     first, second = np.random.default_rng(1), np.random.default_rng(2)
-    return draw_positives(counts, first).positives, resample_counts(counts, second)
+    means = DrawnMeans({"value": counts.value}, counts.count)
+    times = Resamples(counts.count).times(second)
+    line = calibration_line(counts)
+    lines = DrawnLines(counts.value, len(times) // 2, line).of(times)
+    return draw_positives(counts, first), means.of(times), lines
 
 
 def measurement(counts, **options):
@@ -91,7 +96,7 @@ def measurement(counts, **options):
 CONSUMERS = {
     "measure": measurement,
     "t-test": lambda counts: measurement(counts, test=CalibrationTest.T, binning=ScoreBinning.QUANTILE),
-    "errors of draws": lambda counts: errors_of_draws(counts, MeasureOptions()),
+    "errors of draws": lambda counts: ErrorsOfDraws(counts, MeasureOptions()).of(counts.positives),
     "line": lambda counts: calibration_line(counts, errors=True),
     "comparison": metrics_of,
     "ranking": lambda counts: (auc(counts), average_precision(counts)),

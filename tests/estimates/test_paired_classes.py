@@ -7,7 +7,8 @@ import pytest
 
 from tests.calibrate.test_classes import draw_rows
 from uqcli.base.draws import Purpose, generator
-from uqcli.estimates.paired import SIDES, PairedClassCounts, PairedCounts
+from uqcli.estimates.drawn_pairs import SIDES
+from uqcli.estimates.paired import PairedClassCounts, PairedCounts
 
 
 def paired_rows(seed, rows=80, classes=3):
@@ -57,8 +58,8 @@ def test_pairs_are_pooled_and_resampled_by_row():
     )
     assert (doubled.count == 2 * counts.count).all()
     resampled = counts.resampled(generator(1, Purpose.BOOTSTRAP, 0))
-    assert resampled.count.sum() == counts.count.sum()
-    assert resampled.losses() != counts.losses()
+    assert resampled.times.sum() == counts.count.sum()
+    assert resampled.with_errors() != counts.with_errors()
 
 
 def test_a_true_class_of_probability_zero_has_no_log_loss():

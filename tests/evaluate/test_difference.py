@@ -51,7 +51,7 @@ def evaluate(boundaries, rows, weighted=True):
         data=DataRequest(inputs=in_memory(table_of(columns))),
         artifacts=tuple("ABC"[: len(boundaries)]),
         rules=tuple(boundaries),
-        columns=ColumnOverrides(weight="w") if weighted else ColumnOverrides(),
+        columns=ColumnOverrides(named={"weight": "w"} if weighted else {}),
     )
     return run(request).report
 

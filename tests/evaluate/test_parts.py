@@ -12,9 +12,10 @@ import uqcli
 import uqcli.evaluate
 from tests.facts import statements_by
 from uqcli.base.choices import OnInvalid
+from uqcli.base.options import FirstRowsOptions, GroupColumn
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, in_memory
-from uqcli.evaluate.options import EvaluateRequest
+from uqcli.evaluate.options import Dependence, EvaluateRequest, LabelledRows
 from uqcli.evaluate.parts.one import OneRule
 from uqcli.evaluate.parts.several import SeveralRules
 from uqcli.evaluate.run import run
@@ -67,14 +68,14 @@ def data():
 
 OPTIONS = {
     "plain": {},
-    "by day": {"cluster": "day", "days": True},
-    "with sampling weights": {"sampling_weight": "weight"},
+    "by day": {"dependent": Dependence(column="day", days=True)},
+    "with sampling weights": {"labelled": LabelledRows(sampling_weight="weight")},
     "with a gain and a cost": {"utility": constraint_from(gain="amount", cost="20")},
-    "by group": {"by": "day"},
+    "by group": {"groups": GroupColumn(by="day")},
     "with segments": {"audit": ("day",)},
     "without some labels": {"lacks": True},
     "by probabilities": {"lacks": True, "calibrator": True},
-    "the first rows of each day": {"top": 7, "per": "day"},
+    "the first rows of each day": {"first": FirstRowsOptions(top=7, per="day")},
 }
 RULES = {
     "one": [{"precision": 0.7}],
@@ -97,18 +98,19 @@ def report_of(data, rules, *, lacks=False, calibrator=None, **options):
     if lacks:
         frame = frame.with_columns(pl.when(pl.int_range(1500) % 3 > 0).then("label").alias("label"))
     if calibrator:
-        options["calibrator"] = uqcli.Calibrator.fit(columns["score"], columns["label"]).artifact
+        fitted_map = uqcli.Calibrator.fit(columns["score"], columns["label"])
+        options["labelled"] = LabelledRows(calibrator=fitted_map.artifact)
     request = EvaluateRequest(
         data=DataRequest(inputs=in_memory(frame), on_invalid=OnInvalid.DROP if lacks else OnInvalid.ERROR),
         artifacts=tuple("ABC"[: len(rules)]),
         rules=tuple(rule.artifact for rule in fitted),
-        columns=ColumnOverrides(score="score", uncertainty="uncertainty", label="label"),
+        columns=ColumnOverrides(named={"score": "score", "uncertainty": "uncertainty", "label": "label"}),
         **options,
     )
     return run(request).report
 
 
-@pytest.mark.covering("thorough")
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("rules", RULES)
 def test_any_part_can_be_taken_out(data, rules, options):

@@ -10,8 +10,10 @@ from uqcli.kernels.logistic import (
     POOLED_VALUES,
     fill_line_terms,
     fit_in_parts,
+    fits_by_ridge,
     line_terms,
     logistic_fit,
+    loss_at,
     pooled_values,
     sigmoid,
 )
@@ -100,3 +102,37 @@ def test_pooled_values_keep_rows_and_means():
     means, rows, positives = pooled_values(x[None, :], count, count // 2)
     assert (len(rows), rows.sum(), positives.sum()) == (POOLED_VALUES, count.sum(), (count // 2).sum())
     assert (means[0] * rows).sum() == pytest.approx((x * count).sum())
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.integers(0, 3), st.booleans())
+def test_fits_that_start_from_each_other_are_those_that_start_anew(seed, n_features, alike):
+    random = np.random.default_rng(seed)
+    features = random.normal(3, 2, (n_features, 60))
+    if alike and n_features:  # a constant, and a feature that nearly follows from another
+        features[0], features[-1] = 1.0, features[-1] + 1e-3 * random.normal(size=60)
+    count = random.integers(1, 6, 60)
+    positives = random.binomial(count, sigmoid(0.2 * features.sum(0) - 1))
+    ridges = (10.0, 1.0, 0.1, 0.01)
+    for ridge, coefficients in zip(ridges, fits_by_ridge(features, count, positives, ridges), strict=True):
+        expected = logistic_fit(features, count, positives, ridge)
+        assert coefficients == pytest.approx(expected, rel=1e-6, abs=1e-6)  # neither ends at the optimum
+
+
+@pytest.mark.parametrize("rows", [1, 16_384, 16_385, 40_001, 131_077, 300_000])
+def test_losses_that_are_summed_in_parts_are_those_of_whole_arrays_to_the_last_bit(rows):
+    random = np.random.default_rng(rows)
+    log_odds, count = random.normal(0, 5, rows), random.integers(1, 9, rows)
+    positives = random.binomial(count, 0.3)
+    softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
+    assert loss_at(log_odds, count, positives) == (count * softplus - positives * log_odds).sum()
+
+
+def test_a_fit_to_many_values_is_that_of_whole_arrays_to_the_last_bit(monkeypatch):
+    random = np.random.default_rng(2)
+    features = random.normal(size=(2, 50_000))
+    count = random.integers(1, 4, 50_000)
+    positives = random.binomial(count, sigmoid(features[0]))
+    in_parts = logistic_fit(features, count, positives)
+    monkeypatch.setattr("uqcli.kernels.logistic.VALUES_PER_PART", 1 << 20)
+    assert in_parts.tolist() == logistic_fit(features, count, positives).tolist()

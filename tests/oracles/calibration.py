@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit
+from scipy.special import expit, softmax
 from scipy.stats import norm
 
 CLIP = 1e-12
@@ -87,6 +87,18 @@ def class_loss(slope, probability, label, weight):
         logits = slope * np.log(np.clip(row, CLIP, 1))
         total += row_weight * (np.logaddexp.reduce(logits) - logits[y])
     return total
+
+
+def class_loss_derivatives(slope, probability, label, weight):
+    """Return the first and second derivative of ``class_loss`` by the slope, row by row."""
+    first, second = 0.0, 0.0
+    for row, y, row_weight in zip(probability, label, weight, strict=True):
+        logarithm = np.log(np.clip(row, CLIP, 1))
+        share = softmax(slope * logarithm)
+        mean = (share * logarithm).sum()
+        first += row_weight * (mean - logarithm[y])
+        second += row_weight * (share * (logarithm - mean) ** 2).sum()
+    return first, second
 
 
 def class_temperature_slope(probability, label, weight):

@@ -43,6 +43,7 @@ CALLS = {
     "apply, output that exists": "apply rule.json census_first_rows.csv -o old.csv",
     "apply, calibrator": "apply calibrator.json census_test.parquet -o calibrated.parquet",
     "apply, sets": "apply sets.json digits_proba_new.csv -o sets.csv",
+    "backtest": "backtest towns.csv --day when --every 10d --precision 0.6",
     "evaluate": "evaluate rule.json census_test.parquet",
     "evaluate, standard input": "evaluate rule.json - < census_test.parquet",
     "evaluate, check": "evaluate rule.json census_test.parquet --fail-if precision.high<0.9 --report f.json",

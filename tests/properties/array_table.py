@@ -11,7 +11,7 @@ from uqcli.engines.protocol import ALL_ROWS
 
 @dataclass(frozen=True)
 class ArrayTable:
-    """A table whose first answers are already exact (see uqcli.engines.protocol.Table)."""
+    """A table whose first answers are already exact (see uqcli.engines.protocol.CountTable)."""
 
     all_rows: Rows
 

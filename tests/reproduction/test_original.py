@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reproduction.gaussian import Cell, _original_metrics
+from reproduction.gaussian import Cell, _original_metrics, without_constant_columns
 from reproduction.original import pava_bc_cuts, quantile_cuts
 from reproduction.spread import spread
 from reproduction.values import read, tables_of
@@ -41,8 +41,8 @@ def test_cells_of_the_tables_are_exact(key, row, by_uqcli):
 
 def test_a_cell_that_differs_is_bold():
     values = {"published": 0.5, "as_printed": 0.5, "others": spread([0.4, 0.6], 0.5, 4), "digits": 4}
-    assert Cell(ours=0.5, **values).text == "0.5000: 0.5000; 0.5000 (0.4000 to 0.6000)"
-    assert Cell(ours=0.4, **values).text == "**0.5000: 0.4000; 0.5000 (0.4000 to 0.6000)**"
+    assert Cell(ours=0.5, **values).text == "0.5000; 0.5000 (0.4000–0.6000)"
+    assert Cell(ours=0.4, **values).text == "**0.5000: 0.4000; 0.5000 (0.4000–0.6000)**"
 
 
 def test_quantile_ranks_are_rounded_down_in_double_precision():
@@ -52,3 +52,11 @@ def test_quantile_ranks_are_rounded_down_in_double_precision():
 
 def test_blocks_follow_algorithm_2():
     assert pava_bc_cuts(np.array([0, 0, 1, 0, 1, 1, 1, 1]), 2, 4).tolist() == [0, 2, 4, 8]
+
+
+def test_columns_that_do_not_vary_are_told_in_a_sentence():
+    rows = [[f"{pair}, level {level}", f"{level}", f"7 of {pair}"] for pair in "ab" for level in (1, 2, 3)]
+    header, kept, text = without_constant_columns(["", "TCE", "ECE"], rows)
+    assert (header, kept) == (["", "TCE"], [row[:2] for row in rows])
+    assert text == ["Equal in all rows with a and with b: ECE 7 of a and 7 of b."]
+    assert without_constant_columns(["", "TCE", "ECE"], rows[2:4]) == (["", "TCE", "ECE"], rows[2:4], [])

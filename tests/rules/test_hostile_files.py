@@ -187,7 +187,7 @@ def odd_contents(fields):
     )
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.covering("thorough", every=8)
 @pytest.mark.parametrize(
     "name", ["boundary", "groups", "isotonic", "parts", "classes", "sets", "grid", "state"]
 )

@@ -90,6 +90,7 @@ RULES = {
     "boundary_certified_several": BOUNDARY + "--precision 0.5 --max-fpr 0.1 --certify 0.2",
     "boundary_certified_omission": BOUNDARY + "--max-omission 0.2 --certify 0.1",
     "boundary_certified_zones": BOUNDARY + "--precision 0.5 --max-omission 0.15 --certify 0.2",
+    "boundary_first_rows": BOUNDARY + "--top 5 --per day",
     "calibrator_surface": BINARY + "surface",
     "calibrator_auto": BINARY + "auto",
     "calibrator_platt": BINARY + "platt",
@@ -137,6 +138,7 @@ STATES = {
     "state_omission": "watch boundary_certified_omission.json rows.csv",
     "state_groups": "watch boundary_certified_groups.json rows.csv",
     "state_sets": "watch conformal_conditional.json new_classes.csv",
+    "state_first_rows": "watch boundary_first_rows.json rows.csv --day day --bound 0.1",
 }
 
 EXPORTED = (
@@ -151,6 +153,7 @@ def main(version):
     """Make the folder of a version."""
     folder = HERE / version
     folder.mkdir()
+    shutil.rmtree(HERE / f"{version}.dev0", ignore_errors=True)  # rules of this version before its release
     with tempfile.TemporaryDirectory() as temporary, contextlib.chdir(temporary):
         make_rows()
         for name, line in (RULES | STATES).items():

@@ -19,7 +19,7 @@ REPETITIONS = repetitions(60)
 YEARS = 5 * REPETITIONS
 YEAR = 365
 NEVER = 9999
-ALARM, RUN_LENGTH = np.log(100), np.log(1000)
+ALARM, RUN_LENGTH = np.log(100), np.log(1000)  # limits of the evidence, as logarithms
 END = np.log(40)
 
 
@@ -69,8 +69,12 @@ def first_changes(successes, trials, bound, from_day=1):
     """Return the first day of a change alarm in each year, counted from a day on."""
     return np.array(
         [
-            ChangeEvidence(np.stack(days, axis=1), bound, RUN_LENGTH).first_alarm(from_day, len(days[0]))
-            or NEVER
+            next(
+                ChangeEvidence(np.stack(days, axis=1), bound, RUN_LENGTH).alarms(
+                    range(from_day, len(days[0]) + 1)
+                ),
+                NEVER,
+            )
             for days in zip(successes, trials, strict=True)
         ]
     )

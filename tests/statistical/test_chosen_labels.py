@@ -14,7 +14,7 @@ from tests.statistical.levels import highest, repetitions
 from uqcli.base.choices import Binning
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
-from uqcli.boundary.certificate import Certified, Certifier, promises_of
+from uqcli.boundary.certificate import Certified, Certifier, least_rates
 from uqcli.boundary.certificate_rows import region_certifier
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.sample.certificate import TOP, region_share, share_above
@@ -90,7 +90,7 @@ def from_chosen(population, pool, budget, random):
     rows = rows_of(population, share[tested], random)
     certifier, sequence = region_certifier(rows, lowest, float(PRECISION), DELTA)
     outcome = certifier.certify(
-        promises_of(constraint_from(precision=str(float(PRECISION)))), DELTA, sequence=sequence
+        least_rates(constraint_from(precision=str(float(PRECISION)))), DELTA, sequence=sequence
     )
     return outcome.thresholds[0] if isinstance(outcome, Certified) else None
 
@@ -101,7 +101,7 @@ def from_pilot(population, pilot, size, random):
     edges = uncertainty_edges_of(older, ONE_THRESHOLD)
     ranked = cells_from(edges, pool_by(older, edges), ONE_THRESHOLD)
     certifier = Certifier.from_cells(ranked, cells_under(pool_by(rows, edges), ranked))
-    outcome = certifier.certify(promises_of(constraint_from(precision=str(float(PRECISION)))), DELTA)
+    outcome = certifier.certify(least_rates(constraint_from(precision=str(float(PRECISION)))), DELTA)
     return outcome.thresholds[0] if isinstance(outcome, Certified) else None
 
 

@@ -14,9 +14,10 @@ from uqcli.base.counts import pool
 from uqcli.base.draws import text_keys
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.rows import Rows
+from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.candidates import compare_uncertainties
 from uqcli.boundary.certify import certified
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BinOptions, BoundaryRequest, CertificateOptions, GridOptions, Target
 from uqcli.boundary.outcome import Found
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.calibrate.fit import cross_validated
@@ -291,7 +292,7 @@ def test_maps_of_true_scores_do_not_help(method, clusters, sizes, correlation):
         rows = Rows(numbers={"score": score}, positive=label, groups={"customer": keys[cluster]}).pooled()
         for column in helped:
             options = CalibrationOptions(method=CalibrationMethod(method), seed=seed, cluster=column)
-            held_out = cross_validated(rows, options, None)
+            held_out = next(cross_validated(rows, [options], None))
             change = held_out.compared(ResamplingOptions(bootstrap=60, seed=seed)).difference
             loss = change["brier" if change["log_loss"].low is None else "log_loss"]
             helped[column] += loss.high is not None and loss.high < 0
@@ -340,11 +341,10 @@ def test_certificates_of_clusters_break_as_rarely_as_stated(correlation, sizes):
         for column in broken:
             request = BoundaryRequest(
                 data=data.clustered_by(column),
-                constraint=constraint,
-                certify=str(delta),
-                uncertainty_bins=1,
-                score_bins=100,
-                seed=seed,
+                target=Target(constraint=constraint),
+                certificate=CertificateOptions(certify=str(delta)),
+                bins=BinOptions(uncertainty_bins=1, score_bins=100),
+                source=GridOptions(seed=seed),
             )
             outcome = certified(request)
             if not isinstance(outcome, Found):
@@ -433,10 +433,9 @@ def test_useless_uncertainties_do_not_help(sizes):
         label = labels(random, cluster, score, 0.5)
         data = frame_of(random, cluster, score, label, normals(random, cluster, 1))
         for column in helped:
-            request = BoundaryRequest(
-                data=data.clustered_by(column), constraint=constraint, compared=("uncertainty",), seed=seed
-            )
-            (gain,), _ = compare_uncertainties(request, constraint)
+            request = BoundaryRequest(data=data.clustered_by(column), source=GridOptions(seed=seed))
+            rows = CalibrationRows.from_request(request, constraint, uncertain=True)
+            (gain,) = compare_uncertainties({"uncertainty": rows})
             helped[column] += gain.verdict == "helps"
             rejected += column is not None and gain.p_value is not None and gain.p_value <= 0.05
     assert rejected / runs <= highest(0.05, runs), rejected

@@ -118,7 +118,7 @@ def test_intervals_cover_the_gains_on_new_data(rate, size, bound):
         alerts = int(cross_validated.by_score.alerts[cross_validated.by_score.alerts_at(bound)])
         new_rows = draw_rows(rate, TRUE_ROWS, random)
         truth = true_gains(cross_validated, new_rows, alerts / size, bound)
-        estimates = (gain.equal_alerts, gain.at_bound, gain.value)[: len(covered)]
+        estimates = [getattr(gain, name) for name in ("equal_alerts", "at_bound", "value")[: len(covered)]]
         for index, estimate in enumerate(estimates):
             covered[index] += estimate.low - 1e-12 <= truth[index] <= estimate.high + 1e-12
     assert (covered / REPETITIONS >= lowest(0.95, REPETITIONS)).all(), covered / REPETITIONS
@@ -143,7 +143,11 @@ def folds_with_amounts(rate, size, draw, random):
     sums = [[[np.bincount(cell, amount * mask, len(cells.flat[0]))] for mask in (1, label)]]
     by_bin = np.split(np.array(sums[0]).astype(np.int64), len(cells.rows), axis=-1)
     cells = replace(
-        cells, rows=tuple(replace(row, sums=part) for row, part in zip(cells.rows, by_bin, strict=True))
+        cells,
+        rows=tuple(
+            replace(row, sums=tuple(part.swapaxes(0, 1)))
+            for row, part in zip(cells.rows, by_bin, strict=True)
+        ),
     )
     return CrossValidatedGrid.from_rows(
         cells,

@@ -6,7 +6,7 @@ import pytest
 from scipy.special import expit
 
 from tests.statistical.levels import keep, lowest, repetitions
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BinOptions, BoundaryRequest, GridOptions, Target
 from uqcli.boundary.run import run
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, Roles, in_memory
@@ -63,9 +63,9 @@ def test_expected_ranges_cover_other_days(days, rows, effect, move, design_effec
         frame = pl.DataFrame({"score": score, "label": label.astype(int), "day": day})
         request = BoundaryRequest(
             data=DataRequest(inputs=in_memory(frame), roles=ROLES).clustered_by("day"),
-            constraint=constraint_from(**bound),
-            uncertainty_bins=1,
-            seed=seed,
+            target=Target(constraint=constraint_from(**bound)),
+            bins=BinOptions(uncertainty_bins=1),
+            source=GridOptions(seed=seed),
         )
         rule = run(request).artifact
         effects.append(design_effect(day, score >= rule.thresholds[0], label))

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from tests.statistical.clustered import cluster_of_rows, labels, normals
 from tests.statistical.levels import highest, lowest, repetitions
 from tests.statistical.test_clusters import successes
-from uqcli.audit.run import Outcomes, audit_rate
+from uqcli.audit.run import ClusteredOutcomes, audit_rate
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Feature
 from uqcli.base.rows import Rows
@@ -292,7 +292,7 @@ def test_segments_of_clusters_at_their_bound_are_seldom_rejected(correlation):
             )
             for name in ("first", "second")
         }
-        outcomes = Outcomes(
+        outcomes = ClusteredOutcomes(
             columns=columns, weight=np.ones(len(cluster), dtype=np.int64), success=success, cluster=cluster
         )
         report = audit_rate(outcomes, Fraction(8, 10), LEVEL, "true positive", upper=False)

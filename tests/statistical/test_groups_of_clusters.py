@@ -10,7 +10,14 @@ from tests.statistical.clustered import cluster_of_rows, labels, uniforms
 from tests.statistical.levels import highest, keep, lowest, repetitions
 from uqcli.base.choices import GroupBound
 from uqcli.boundary.groups import find_by_group
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import (
+    BinOptions,
+    BoundaryRequest,
+    CertificateOptions,
+    GridOptions,
+    GroupOptions,
+    Target,
+)
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.boundary.statements import Slot
 from uqcli.engines.request import DataRequest, Roles, in_memory
@@ -43,8 +50,18 @@ def rules(cluster, score, group, label, column, **options):
     )
     roles = Roles(numbers={"score": "score"}, label="label")
     data = DataRequest(inputs=in_memory(frame), roles=roles).grouped_by("region").clustered_by(column)
-    bins = {"uncertainty_bins": 1, "score_bins": 100}
-    return find_by_group(BoundaryRequest(data=data, by="region", **bins, **options))
+    seed, constraint = options.pop("seed"), options.pop("constraint")
+    certificate = CertificateOptions(certify=options.pop("certify", None))
+    return find_by_group(
+        BoundaryRequest(
+            data=data,
+            target=Target(constraint=constraint),
+            bins=BinOptions(uncertainty_bins=1, score_bins=100),
+            certificate=certificate,
+            groups=GroupOptions(by="region", **options),
+            source=GridOptions(seed=seed),
+        )
+    )
 
 
 def groups_of(found):

@@ -12,7 +12,7 @@ from uqcli.base.errors import InfeasibleError
 from uqcli.base.options import ResamplingOptions
 from uqcli.comparison.run import compare
 from uqcli.estimates.paired import PairedClassCounts, PairedCounts
-from uqcli.estimates.resampling import resample, resample_counts, tail_of
+from uqcli.estimates.resampling import Resamples, tail_of
 from uqcli.shift.estimators import PredictedClasses
 from uqcli.shift.rule import coverage_draws, percentiles, precision_interval
 from uqcli.shift.run import intervals_of_weights
@@ -195,17 +195,14 @@ def test_intervals_of_precision_on_target_data_cover():
     assert covers(covered, runs), covered / runs
 
 
-def test_resampled_counts_follow_the_distribution_of_resampled_rows():
-    count = np.array([5, 1, 0, 14])
-    drawn = np.array([resample(count, np.random.default_rng(seed)) for seed in range(4000)])
-    assert (drawn.sum(axis=1) == 20).all()
-    np.testing.assert_allclose(drawn.mean(axis=0), count, atol=0.15)
-    shares = count / 20
-    np.testing.assert_allclose(drawn.var(axis=0), 20 * shares * (1 - shares), rtol=0.1, atol=1e-12)
-    counts = pool(np.array([0.2, 0.2, 0.7]), np.array([True, False, False]))
-    resampled = resample_counts(counts, np.random.default_rng(1))
-    assert resampled.rows == 3
-    assert (resampled.positives <= resampled.count).all()
+@pytest.mark.parametrize("counts", [[5, 1, 0, 14], [50, 1, 0, 14], [1, 1, 1, 1, 1]])
+def test_resampled_counts_follow_the_distribution_of_resampled_rows(counts):
+    count, rows = np.array(counts), sum(counts)
+    drawn = np.array([Resamples(count).times(np.random.default_rng(seed)) for seed in range(4000)])
+    assert (drawn.sum(axis=1) == rows).all()
+    np.testing.assert_allclose(drawn.mean(axis=0), count, atol=0.2)
+    shares = count / rows
+    np.testing.assert_allclose(drawn.var(axis=0), rows * shares * (1 - shares), rtol=0.1, atol=1e-12)
 
 
 @pytest.mark.parametrize(

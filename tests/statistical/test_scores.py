@@ -60,7 +60,7 @@ def test_intervals_of_differences_between_scores_cover(rows, noises, base):
     for run in range(RUNS):
         first, second, label = drawn(np.random.default_rng([run, rows]), rows, noises, base)
         paired = PairedCounts.from_predictions(first, second, label, None)
-        shown = reached_bounds(BOUNDS, list(map(curve_of, paired.counts())))
+        shown = reached_bounds(BOUNDS, list(map(curve_of, paired.sides)))
         for name, interval in paired_intervals(paired, shown, seed=run).items():
             if interval is not None:
                 made[name] += 1

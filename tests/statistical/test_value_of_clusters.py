@@ -9,7 +9,7 @@ from tests.statistical.levels import lowest, repetitions
 from uqcli.base.counts import bin_of
 from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.clusters import ClusteredGrid
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BoundaryRequest, GridOptions
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, Roles, in_memory
 
@@ -51,7 +51,7 @@ def test_intervals_of_the_value_gained_cover(clusters, sizes, correlation, sprea
         )
         roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
         data = DataRequest(inputs=in_memory(frame), roles=roles).with_amounts(MONEY.amounts)
-        request = BoundaryRequest(data=data.clustered_by("customer"), constraint=MONEY, seed=seed)
+        request = BoundaryRequest(data=data.clustered_by("customer"), source=GridOptions(seed=seed))
         rows = CalibrationRows.from_request(request, MONEY, uncertain=True)
         single, cells = rows.clustered_rows, rows.compared_cells
         grid = _Seen.from_clusters(cells, single, seed, MONEY.values(single.positive, single.amounts))

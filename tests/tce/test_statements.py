@@ -10,7 +10,7 @@ import pytest
 import uqcli.tce.parts
 from tests.facts import statements_by
 from tests.requests import labelled_rows
-from uqcli.base.options import ResamplingOptions
+from uqcli.base.options import ResamplingOptions, SamplingWeights
 from uqcli.tce.options import TceRequest
 from uqcli.tce.report import LAYOUT, Fact
 from uqcli.tce.run import run
@@ -65,7 +65,9 @@ REQUESTS = {
     "of clusters": TceRequest(data=scores(600, region=REGION).clustered_by("region")),
     "drawn": TceRequest(data=scores(600), resampling=ResamplingOptions(bootstrap=20)),
     "audited": TceRequest(data=scores(600, region=REGION), audit=("region",)),
-    "by weight": TceRequest(data=scores(600, weight=WEIGHT), sampling_weight="weight"),
+    "by weight": TceRequest(
+        data=scores(600, weight=WEIGHT), sampling=SamplingWeights(sampling_weight="weight")
+    ),
     "of too few rows": TceRequest(data=scores(5)),
 }
 

@@ -8,11 +8,12 @@ import pytest
 
 from tests.oracles.formulas import evidence as formulas
 from tests.watch.test_measure import state_of
+from uqcli.boundary.promise import Promise
 from uqcli.estimates.dependence import dependence_path, unit_sums
 from uqcli.watch.change import ChangeEvidence
 from uqcli.watch.evidence import log_e_value, rate_interval
 from uqcli.watch.measure import measured_promises
-from uqcli.watch.promises import Promise, coverage_bound
+from uqcli.watch.promises import coverage_bound
 from uqcli.watch.unlabelled import homogeneity, population_stability
 
 

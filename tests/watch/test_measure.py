@@ -11,12 +11,12 @@ from matplotlib.figure import Figure as Canvas
 
 from tests.oracles import alike_days as oracle
 from uqcli.base.choices import ArtifactKind
+from uqcli.boundary.promise import Promise
 from uqcli.estimates.dependence import unit_sums
 from uqcli.rules.saved import Source
 from uqcli.watch import parts
 from uqcli.watch.evidence import log_e_value
 from uqcli.watch.measure import measured_promises, with_alarms
-from uqcli.watch.promises import Promise
 from uqcli.watch.state import BatchCounts, SavedBatch, SavedPromise, WatchArtifact, WatchParameters
 
 HALF = Promise(rate="precision", bound=Fraction(1, 2), origin="given")

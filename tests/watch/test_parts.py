@@ -11,9 +11,9 @@ import pytest
 import uqcli.watch.parts
 from tests.facts import statements_by
 from tests.watch.test_measure import HALF, draw, state_of
+from uqcli.boundary.promise import Promise
 from uqcli.watch.measure import measured_promises, with_alarms
 from uqcli.watch.parts import NewRows, Targets, report_of
-from uqcli.watch.promises import Promise
 from uqcli.watch.report import LAYOUT, Fact
 
 SAID = {

@@ -30,6 +30,11 @@ def present(**columns: Column | None) -> dict[str, Column]:
     return {name: values for name, values in columns.items() if values is not None}
 
 
+def by_group(group: Column | None) -> dict[str, str]:
+    """Return the option that names the column of groups, if there is one."""
+    return {} if group is None else {"by": GROUP}
+
+
 def run(
     command: str, given: Sequence[Any], options: Mapping[str, Any], without: Collection[str] = ()
 ) -> Result:

@@ -57,7 +57,7 @@ from uqcli.reports.rows_read import with_rows_read
 from uqcli.rules.codec import encode, load_kind, load_unedited
 from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.saved import Saved, given
-from uqcli.sample.options import SampleRequest
+from uqcli.sample.options import Population, SampleRequest
 from uqcli.sample.run import prepare
 from uqcli.shift.rule import ShiftArtifact
 from uqcli.show.run import ShowReport
@@ -398,12 +398,14 @@ class Boundary(Fitted[BoundaryArtifact]):
             raise UsageError(f"goal '{goal}'", expected="one of precision, recall")
         columns = self._of_rule(score, uncertainty, group)
         request = SampleRequest(
-            data=DataRequest(inputs=_rows(columns, [*columns])),
-            rule=InMemory("boundary", encode(self.artifact)),
+            population=Population(
+                data=DataRequest(inputs=_rows(columns, [*columns])),
+                rule=InMemory("boundary", encode(self.artifact)),
+                intervals=Intervals(seed=seed),
+            ),
             for_=SampleGoal(goal),
             budget=budget,
             calibrator=None if calibrator is None else InMemory("calibrator", encode(calibrator.artifact)),
-            intervals=Intervals(seed=seed),
         )
         return in_one_run(partial(drawn_weights, prepare, request))
 

@@ -16,6 +16,7 @@ from uqcli.api.arguments import (
     WEIGHT,
     Classes,
     amounts,
+    by_group,
     is_by_class,
     present,
     rows_of,
@@ -48,13 +49,13 @@ from uqcli.estimates.calibration_error import Rejected, ScoreBins
 from uqcli.jobs.tables import Column, Decimal, by_name, decimal_text, is_frame, table_of
 from uqcli.reports.document import Metrics
 from uqcli.sample.certificate import prepare_certificate
-from uqcli.sample.options import SampleRequest
+from uqcli.sample.options import Population, SampleRequest
 from uqcli.sample.report import AfterPilot
 from uqcli.tce.options import MeasureOptions
 from uqcli.tce.report import TceReport
 from uqcli.tce.results import ClassResult, GroupResult
 from uqcli.uncertainty.beta import Uncertainties
-from uqcli.uncertainty.run import uncertainties, uncertainty_roles
+from uqcli.uncertainty.run import model_of
 
 
 def find_boundary(
@@ -94,7 +95,7 @@ def find_boundary(
         named["uncertainty"] = [*several]
     elif "proba" not in named:
         named["uncertainty_bins"] = 1
-    named |= {"by": GROUP} if group is not None else {}
+    named |= by_group(group)
     without = () if group is not None or "proba" in named else ("bound", "min_group")
     named |= {"compare": compare or len(several) > 1, "shift": as_rule(shift), "pilot": pilot, **worth}
     result = run("boundary", in_memory(rows), {**options, **named}, without)
@@ -145,7 +146,7 @@ def conformal_sets(
     """Find thresholds of prediction sets with guaranteed coverage, as ``uqcli conformal``."""
     more = present(**{GROUP: group})
     rows, named = rows_of(probability, label, classes=classes, more=more, weight=weight, cluster=cluster)
-    named |= {"by": GROUP} if group is not None else {}
+    named |= by_group(group)
     named |= {"no_randomize": not randomize, "shift": as_rule(shift)}
     named |= {} if target is None else {"target": rows_of(target, classes=classes)[0]}
     result = run("conformal", in_memory(rows), {**options, **named})
@@ -258,7 +259,7 @@ def calibration_error(
     more = {**segments, **present(**{GROUP: group})}
     weights = present(weight=weight, cluster=cluster, sampling_weight=sampling_weight)
     rows, named = rows_of(score, label, classes=classes, more=more, **weights)
-    named |= {"by": GROUP} if group is not None else {}
+    named |= by_group(group)
     named |= {"audit": [*segments]} if segments else {}
     result = run("tce", in_memory(rows), {**measured, **named})
     return result.made(partial(CalibrationErrors, report=result.run_report))
@@ -287,10 +288,10 @@ def uncertainty_of(
     named = {f"member_{number}": member for number, member in enumerate(members or (), start=1)}
     given: dict[str, Any] = dict.fromkeys(("alpha1", "alpha0", "members")) | {name: name for name in columns}
     given |= {} if members is None else {"members": "member_*"}
-    roles = uncertainty_roles(**given)
-    data = DataRequest(inputs=in_memory(table_of({**columns, **named})), roles=roles)
+    model = model_of(**given)
+    data = DataRequest(inputs=in_memory(table_of({**columns, **named})), roles=model.roles)
     batches = open_engine(data.engine).batches(data)
-    parts = [uncertainties(rows, has_members=members is not None) for rows in batches]
+    parts = [model.uncertainties(rows) for rows in batches]
     names = [each.name for each in fields(Uncertainties)]
     return Uncertainties(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
@@ -350,11 +351,12 @@ def sample_for_certificate(
     bounds = present(precision=precision, max_omission=max_omission)
     texts: dict[str, Any] = {name: decimal_text(name, value) for name, value in bounds.items()}
     request = SampleRequest(
-        data=DataRequest(inputs=in_memory(table_of({SCORE: score}))),
+        population=Population(
+            data=DataRequest(inputs=in_memory(table_of({SCORE: score}))), intervals=Intervals(seed=seed)
+        ),
         for_=SampleGoal.CERTIFICATE,
         budget=budget,
-        pilot=None if pilot is None else in_memory(table_of(by_name(pilot))),
-        intervals=Intervals(seed=seed),
+        pilot=() if pilot is None else in_memory(table_of(by_name(pilot))),
         **{"precision": None, "max_omission": None, **texts},
     )
     return in_one_run(partial(_sampled, request))
@@ -364,8 +366,8 @@ def _sampled(request: SampleRequest) -> CertificateSample:
     report, _, _ = prepared = prepare_certificate(request)
     return CertificateSample(
         weight=drawn_weights(lambda _: prepared, request),
-        above=None if report.below else report.edge,
-        below=report.edge if report.below else None,
+        above=None if report.bound.below else report.edge,
+        below=report.edge if report.bound.below else None,
         is_pilot=not isinstance(report.stage, AfterPilot),
         notes=tuple(report.payload()["notes"]),
     )

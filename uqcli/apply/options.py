@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from uqcli.base import defaults
-from uqcli.base.options import RowOutput, filled, flag, option
+from uqcli.base.options import FirstRowsOptions, RowOutput, filled, flag
 from uqcli.base.records import dataclass
 from uqcli.rules.columns import ColumnOverrides
 
@@ -26,18 +25,9 @@ class ApplyRequest:
 
     no_empty: bool = flag("Put the likeliest class into empty prediction sets (raises coverage).")
     only_selected: bool = flag("Write only the flagged rows (boundaries).", common=True)
-    top: int | None = option(
-        "N",
-        "Flag the N highest-ranked rows instead of using thresholds.",
-        min=1,
-        max=defaults.MAX_ROWS,
-        common=True,
-    )
-    per: str | None = option(
-        "COL", "With --top: flag N rows of each value of this column, or of each date of times.", common=True
-    )
     data: DataRequest = filled()
     artifact: str = filled()
+    first: FirstRowsOptions = FirstRowsOptions()
     output: RowOutput = RowOutput()
     columns: ColumnOverrides = ColumnOverrides()
     checks: tuple[Check, ...] = ()

@@ -22,6 +22,7 @@ from uqcli.apply.parts import (
 from uqcli.apply.report import ApplyPart, ApplyReport, metrics_of
 from uqcli.base.choices import FileFormat
 from uqcli.base.errors import UsageError, words
+from uqcli.base.options import FirstRowsOptions
 from uqcli.base.rows import Rows
 from uqcli.base.wording import percent
 from uqcli.boundary.rule import BoundaryArtifact
@@ -44,6 +45,8 @@ _NO_ROWS: Final = StreamSummary(rows=0, selected=0, dropped=0, undecided=0)
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     """Add the rule's columns to every row of the inputs."""
     rule, output = load_unedited(request.artifact), request.output
+    own = rule.first if isinstance(rule, BoundaryArtifact) else FirstRowsOptions()
+    request = replace(request, first=request.first.of_rule(own))
     if not rule.has_sets:
         request.columns.refuse(("no_empty",), f"with a rule file of kind {rule.kind}")
     if request.only_selected and not rule.decides:
@@ -57,8 +60,8 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     empty = metrics_of(_parts(rule, roles, added, _NO_ROWS))
     apply_checks(request.checks, {"": {**empty, SHARE: None}})
     request = replace(request, data=replace(request.data, roles=roles))
-    if request.top is not None:
-        summary, parts = _by_capacity(request, rule, added, request.top)
+    if request.first.top is not None:
+        summary, parts = _by_capacity(request, rule, added, request.first.top)
     else:
         summary = _written(request, rule, added)
         parts = _parts(rule, roles, added, summary)
@@ -77,7 +80,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
 
 
 def _parameters(request: ApplyRequest, rule: Saved, added: AddedColumns) -> dict[str, Any]:
-    given = {"only_selected": request.only_selected, "top": request.top, "per": request.per}
+    given = {"only_selected": request.only_selected, "top": request.first.top, "per": request.first.per}
     always = {"kind": rule.kind, "columns": list(added.types), "on_invalid": request.data.on_invalid}
     return always | {name: value for name, value in given.items() if value}
 
@@ -98,13 +101,13 @@ def _by_capacity(
     roles = request.data.roles
     rule.place_of(Rows(numbers=dict.fromkeys(roles.all_numbers(), np.empty(0))))  # before any row
     with reusable_streams():  # it takes two passes
-        data, by_capacity, cuts = decide_by_capacity(request.data, rule, added, top, request.per)
+        data, by_capacity, cuts = decide_by_capacity(request.data, rule, added, top, request.first.per)
         summary = _written(replace(request, data=data), rule, by_capacity)
     capacity = Capacity(
         decisions=_decisions(rule, added, summary),
         top=top,
         taken=cuts.taken.tolist(),
-        per=bool(request.per),
+        per=bool(request.first.per),
         is_certified=bool(rule.risk),
     )
     return summary, [*_parts(rule, roles, added, summary), capacity]

@@ -43,13 +43,19 @@ class Outcomes:
     """Outcomes to audit, of n rows in an order that depends on their content only.
 
     Columns are the audited ones, by name; weights, int64, are positive. A success is a positive label, a true
-    positive or a covered label. ``cluster``, int64, is None if rows are independent.
+    positive or a covered label. Rows are independent.
     """
 
     columns: Mapping[str, Feature]
     weight: Ints
     success: Bools
-    cluster: Ints | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteredOutcomes(Outcomes):
+    """Outcomes of rows that depend on each other within clusters, int64."""
+
+    cluster: Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +139,8 @@ def audit_rate(
 
     The rate must be at most the bound if ``upper``, else at least. ``chances`` are those of ``BoundedRate``.
     """
-    if outcomes.cluster is not None:
-        of_clusters = partial(
-            _tested_over_clusters, outcomes, outcomes.cluster, bound=bound, upper=upper, chances=chances
-        )
+    if isinstance(outcomes, ClusteredOutcomes):
+        of_clusters = partial(_tested_over_clusters, outcomes, bound=bound, upper=upper, chances=chances)
         return _audit(outcomes, of_clusters, level, (what, "target"))
 
     def tested(division: Division) -> _Tested:
@@ -170,18 +174,14 @@ def _exact_ends(observed: Ints, rows: Ints, level: float) -> list[tuple[float, f
 
 
 def _tested_over_clusters(
-    outcomes: Outcomes,
-    cluster: Ints,
-    division: Division,
-    *,
-    bound: Fraction,
-    upper: bool,
-    chances: Floats | None,
+    outcomes: ClusteredOutcomes, division: Division, *, bound: Fraction, upper: bool, chances: Floats | None
 ) -> _Tested:
     """Test the rate of each segment over clusters; segments of too few clusters are left out."""
     inside = division.segment >= 0
     counted = UnitTrials()
-    counted.add(division.segment[inside], cluster[inside], outcomes.weight[inside], outcomes.success[inside])
+    counted.add(
+        division.segment[inside], outcomes.cluster[inside], outcomes.weight[inside], outcomes.success[inside]
+    )
     segments = [counted.of(segment) for segment in range(len(division.rows))]
     rate, rates = float(bound if upper else 1 - bound) if chances is None else 1 - chances, []
     for hits, trials in segments:
@@ -270,7 +270,7 @@ def _audit(
         what=words[0],
         against=words[1],
         min_rows=MIN_ROWS,
-        min_clusters=0 if outcomes.cluster is None else MIN_CLUSTERS,
+        min_clusters=MIN_CLUSTERS if isinstance(outcomes, ClusteredOutcomes) else 0,
     )
 
 
@@ -290,12 +290,7 @@ def pooled_outcomes(
         features={name: rows.features[name] for name in columns},
         groups={} if cluster is None else {cluster: rows.groups[cluster]},
     ).pooled()
-    return (
-        Outcomes(
-            columns=listed.features,
-            weight=listed.weights(),
-            success=listed.labels,
-            cluster=None if cluster is None else listed.groups[cluster],
-        ),
-        listed.score,
-    )
+    outcomes = Outcomes(columns=listed.features, weight=listed.weights(), success=listed.labels)
+    for key in listed.groups.values():
+        outcomes = ClusteredOutcomes(**vars(outcomes), cluster=key)
+    return outcomes, listed.score

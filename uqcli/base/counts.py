@@ -26,6 +26,9 @@ Matrix = NDArray[np.float64]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Sums = tuple[NDArray[np.int64], ...]
+"""Sums of each amount that is counted beside the rows."""
+
 Numbers = NDArray[np.generic]
 """Array of any numeric dtype."""
 
@@ -49,19 +52,19 @@ class ValueCounts:
     """Tie-pooled counts of one column, ascending in value.
 
     ``value`` has the distinct values, float64 of shape (m,). ``count`` and ``positives`` are the rows and
-    positive rows at each, int64, with ``count > 0``. ``sums``, int64 of shape (2, amounts, m), are those of
-    each amount over all rows, and over the positive rows; None without amounts.
+    positive rows at each, int64, with ``count > 0``. ``sums`` are those of each amount over all rows, and
+    over the positive rows; int64 of shape (2, m) each.
     """
 
     value: Floats
     count: Ints
     positives: Ints
-    sums: Ints | None = None
+    sums: Sums = ()
 
     @property
     def amounts(self) -> Ints:
-        """The sums, of no amounts where there are none."""
-        return _amounts(self)
+        """The sums as one array; shape (2, amounts, m)."""
+        return _stacked(self.sums, len(self.count))
 
     @cached_property
     def rows(self) -> int:
@@ -88,7 +91,7 @@ class RangeCounts:
     count: Ints
     positives: Ints
     exact: Bools
-    sums: Ints | None = None
+    sums: Sums = ()
 
     @classmethod
     def from_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
@@ -158,7 +161,7 @@ class CellRow:
     each cell, undefined in a cell without one, and ``below_positive`` counts the cell's rows with a lower
     score. ``scores`` are the bin's scores, exact near these thresholds. All three are None if the rows are
     not available. All but the scores have shape (cells,). ``sums`` are as in ``ValueCounts``, and
-    ``sums_below``, of shape (amounts, cells), those over the rows of ``below_positive``.
+    ``sums_below``, of shape (cells,) each, those over the rows of ``below_positive``.
     """
 
     lower: Floats
@@ -167,19 +170,25 @@ class CellRow:
     lowest_positive: Floats | None = None
     below_positive: Ints | None = None
     scores: Floats | None = None
-    sums: Ints | None = None
-    sums_below: Ints | None = None
+    sums: Sums = ()
+    sums_below: Sums = ()
 
     @property
     def amounts(self) -> Ints:
-        """The sums, of no amounts where there are none."""
-        return _amounts(self)
+        """The sums as one array; shape (2, amounts, cells)."""
+        return _stacked(self.sums, len(self.count))
 
     def select(self, cells: Ints) -> CellRow:
         """Select cells by ascending indices."""
-        columns = {name: column for name, column in vars(self).items() if column is not None}
         return CellRow(
-            **{name: column if name == "scores" else column[..., cells] for name, column in columns.items()}
+            lower=self.lower[cells],
+            count=self.count[cells],
+            positives=self.positives[cells],
+            lowest_positive=None if self.lowest_positive is None else self.lowest_positive[cells],
+            below_positive=None if self.below_positive is None else self.below_positive[cells],
+            scores=self.scores,
+            sums=selected_sums(self.sums, cells),
+            sums_below=selected_sums(self.sums_below, cells),
         )
 
 
@@ -219,7 +228,8 @@ class Cells:
         row_ends = np.cumsum([len(row.count) for row in self.rows])[:-1]
         parts = zip(self.rows, np.split(count, row_ends), np.split(positives, row_ends), strict=True)
         rows = tuple(
-            CellRow(lower=row.lower, count=n, positives=p, sums=_sums_of(row, n, p)) for row, n, p in parts
+            CellRow(lower=row.lower, count=n, positives=p, sums=_separate(_sums_of(row, n, p)))
+            for row, n, p in parts
         )
         return Cells(uncertainty_edges=self.uncertainty_edges, rows=rows)
 
@@ -240,7 +250,7 @@ class Cells:
         return Cells(
             uncertainty_edges=self.uncertainty_edges[bins_per_run - 1 :: bins_per_run],
             rows=tuple(
-                CellRow(lower=lower, count=n, positives=p, sums=s)
+                CellRow(lower=lower, count=n, positives=p, sums=_separate(s))
                 for n, p, s in zip(count, positives, sums, strict=True)
             ),
         )
@@ -266,8 +276,23 @@ def no_amounts(size: int) -> Ints:
     return np.zeros((2, 0, size), dtype=np.int64)
 
 
-def _amounts(counts: ValueCounts | CellRow) -> Ints:
-    return no_amounts(len(counts.count)) if counts.sums is None else counts.sums
+def _stacked(sums: Sums, size: int) -> Ints:
+    return np.stack(sums, axis=1) if sums else no_amounts(size)
+
+
+def _separate(sums: Ints) -> Sums:
+    """Return the sums of each amount, given shape (2, amounts, m)."""
+    return tuple(sums.swapaxes(0, 1))
+
+
+def selected_sums(sums: Sums, rows: Ints | Bools | slice) -> Sums:
+    """Select values, or cells, of the sums of each amount."""
+    return tuple(amount[..., rows] for amount in sums)
+
+
+def added_sums(sums: Sums, order: Ints, starts: Ints) -> Sums:
+    """Add up the sums of each amount over runs of values in an order, which begin at some positions."""
+    return tuple(np.add.reduceat(amount[..., order], starts, axis=-1) for amount in sums)
 
 
 def _sums_of(row: CellRow, count: Ints, positives: Ints) -> Ints:
@@ -382,29 +407,35 @@ def row_starts(columns: Iterable[Numbers], rows: int) -> Ints:
     return np.flatnonzero(is_start)
 
 
-def order_of(keys: Sequence[Numbers]) -> Ints:
-    """Return the stable order of rows by the first key, then by the others: ``np.lexsort(keys[::-1])``.
+def distinct_rows(keys: Sequence[Numbers]) -> tuple[Ints, Ints]:
+    """Return the stable order of rows by the first key, then by the others, and where in it any key changes.
 
-    Further keys are looked at only where the first has ties.
+    The order is ``np.lexsort(keys[::-1])``, but further keys are looked at only where the first has ties.
 
     Examples
     --------
-    >>> order_of([np.array([2, 1, 2]), np.array([5, 0, 4])]).tolist()
-    [1, 2, 0]
+    >>> order, starts = distinct_rows([np.array([2, 1, 2]), np.array([5, 0, 5])])
+    >>> order.tolist(), starts.tolist()
+    ([1, 0, 2], [0, 1])
     """
     first, *others = keys
+    first = np.ascontiguousarray(first)  # a column of a matrix is fetched slowly
     order = np.argsort(first, kind="stable")
     ordered = first[order]
     ties = ordered[1:] == ordered[:-1]
-    if not others or not ties.any():
-        return order
-    tied = np.zeros(len(order), dtype=np.bool_)
-    tied[1:] |= ties
-    tied[:-1] |= ties
-    places = np.flatnonzero(tied)
-    rows, run = order[places], np.cumsum(np.append(False, ~ties))[places]
-    order[places] = rows[np.lexsort([*(key[rows] for key in reversed(others)), run])]
-    return order
+    is_start = np.ones(len(order), dtype=np.bool_)
+    is_start[1:] = ~ties
+    if others and ties.any():
+        tied = ~is_start
+        tied[:-1] |= ties
+        places = np.flatnonzero(tied)
+        rows, run = order[places], np.cumsum(is_start)[places]
+        order[places] = rows[np.lexsort([*(key[rows] for key in reversed(others)), run])]
+        after = np.flatnonzero(ties) + 1
+        rows, previous = order[after], order[after - 1]
+        for key in others:
+            is_start[after] |= key[rows] != key[previous]
+    return order, np.flatnonzero(is_start)
 
 
 def bin_of(value: Floats, edges: Floats) -> Ints:
@@ -452,8 +483,8 @@ def distinct_cells(counts: ValueCounts) -> CellRow:
         lowest_positive=lower,
         below_positive=none_below,
         scores=counts.value,
-        sums=counts.amounts,
-        sums_below=np.zeros_like(counts.amounts[0]),
+        sums=counts.sums,
+        sums_below=tuple(np.zeros_like(amount[0]) for amount in counts.sums),
     )
 
 
@@ -469,10 +500,10 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     lowest_positive[nonempty] = np.maximum(lowered(counts.value[lowest], counts.value), begins[nonempty])
     before = cumulative(counts.count)
     below_positive[nonempty] = before[lowest] - before[starts[nonempty]]
-    accumulated = cumulative(counts.amounts)
-    sums = np.diff(accumulated[..., starts], axis=-1)
-    sums_below = np.zeros_like(sums[0])
-    sums_below[:, nonempty] = accumulated[0][:, lowest] - accumulated[0][:, starts[nonempty]]
+    accumulated = tuple(map(cumulative, counts.sums))
+    sums_below = np.zeros((len(accumulated), len(positives)), dtype=np.int64)
+    for below, (amount, _) in zip(sums_below, accumulated, strict=True):
+        below[nonempty] = amount[lowest] - amount[starts[nonempty]]
     return CellRow(
         lower=begins,
         count=np.diff(before[starts]),
@@ -480,8 +511,8 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
         lowest_positive=lowest_positive,
         below_positive=below_positive,
         scores=counts.value,
-        sums=sums,
-        sums_below=sums_below,
+        sums=tuple(np.diff(amount[..., starts], axis=-1) for amount in accumulated),
+        sums_below=tuple(sums_below),
     )
 
 
@@ -505,14 +536,13 @@ def merge(parts: Sequence[ValueCounts]) -> ValueCounts:
         value=value[order][starts],
         count=np.add.reduceat(count, starts),
         positives=np.add.reduceat(positives, starts),
-        sums=None if sums is None else np.add.reduceat(sums[..., order], starts, axis=-1),
+        sums=added_sums(sums, order, starts),
     )
 
 
-def joined_sums(parts: Sequence[Ints | None]) -> Ints | None:
-    """Concatenate sums of amounts; None without amounts."""
-    present = [part for part in parts if part is not None]
-    return np.concatenate(present, axis=-1) if present else None
+def joined_sums(parts: Iterable[Sums]) -> Sums:
+    """Concatenate the sums of each amount; parts of no rows may have none."""
+    return tuple(np.concatenate(amount, axis=-1) for amount in zip(*filter(None, parts), strict=True))
 
 
 class PooledScores:

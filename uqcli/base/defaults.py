@@ -25,7 +25,7 @@ from uqcli.base.choices import (
     SplitCriterion,
 )
 
-VERSION: Final = "0.5.0.dev0"
+VERSION: Final = "0.5.0"
 FORMAT_VERSION: Final = 1
 
 SCORE: Final = "score"

@@ -18,14 +18,14 @@ raises; only ``uqcli.__main__`` and ``uqcli.cli.process`` exit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from keyword import iskeyword
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, Final, Self, TypeAlias
 
 from uqcli.base.operating_system import existing_signals
-from uqcli.base.wording import in_one_line
+from uqcli.base.wording import in_one_line, listed
 
 
 class Opt(str):
@@ -47,6 +47,28 @@ class Opt(str):
         """How Python names it."""
         name = self.removeprefix("--").replace("-", "_")
         return f"{name}_" if iskeyword(name) else name
+
+
+class InShell(Opt):
+    """A text of a message for which Python has other words.
+
+    >>> text = InShell("no INPUT given", "no rows given")
+    >>> text, text.keyword
+    ('no INPUT given', 'no rows given')
+    """
+
+    _in_python: str
+
+    def __new__(cls, typed: str, in_python: str) -> Self:
+        """Make a text of its words on the command line, and in Python."""
+        text = str.__new__(cls, typed)
+        text._in_python = in_python
+        return text
+
+    @property
+    def keyword(self) -> str:
+        """The words of Python."""
+        return self._in_python
 
 
 Words: TypeAlias = str | tuple[str, ...]
@@ -85,6 +107,16 @@ def words(text: str, *values: object) -> tuple[str, ...]:
             else:
                 parts.append(format(repr(value) if conversion == "r" else value, form or ""))
     return tuple(parts)
+
+
+def listed_words(texts: Iterable[Words], last_by: str = "and") -> Words:
+    """List texts and options as a sentence does.
+
+    >>> "".join(listed_words([Opt("gain"), "a column"], "or"))
+    '--gain or a column'
+    """
+    each = [*texts]
+    return words(listed(["{}"] * len(each), last_by), *each)
 
 
 def _parts(words: Words) -> tuple[str, ...]:
@@ -206,17 +238,17 @@ class GateError(UqcliError):
 
     exit_code = 6
 
-    def __init__(self, messages: Sequence[str]) -> None:
-        self._messages = tuple(map(in_one_line, messages))
-        super().__init__("; ".join(messages))
+    def __init__(self, messages: Sequence[Words]) -> None:
+        self._messages = tuple(messages)
+        super().__init__(tuple(part for text in messages for part in ("; ", *_parts(text)))[1:])
 
     @property
     def message(self) -> str:
         """The messages, each on its line."""
-        return "\n".join(self._messages)
+        return "\n".join(map(_typed, self._messages))
 
     def __str__(self) -> str:
-        return self.message
+        return "\n".join(map(keywords, self._messages))
 
 
 class MissingExtraError(UqcliError):

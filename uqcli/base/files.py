@@ -124,7 +124,23 @@ class _Replacement:
         self.temporary.remove()
 
 
-class OutputQueue:
+class AtOnce:
+    """Takes regular files and objects that are written, and renames them into place at once."""
+
+    has_reports = False
+
+    def add(self, waiting: PendingOutput) -> None:
+        """Rename an output into place."""
+        waiting.move_into_place()
+
+    def commit(self) -> None:
+        """Do nothing: all outputs are in place."""
+
+
+AT_ONCE: Final = AtOnce()
+
+
+class OutputQueue(AtOnce):
     """Regular files and objects that are written but stay hidden until ``commit``.
 
     Attributes
@@ -188,7 +204,7 @@ def check_results_stream(target: str | None, remedy: str = "give -o FILE") -> No
 
 
 @contextmanager
-def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[BinaryIO]:
+def open_output(target: str, queue: AtOnce = AT_ONCE) -> Iterator[BinaryIO]:
     """Open a path, or ``-``, for writing bytes; a regular file appears only if the block succeeds.
 
     It waits in a queue for ``commit``, if there is one, and else is renamed into place at once.
@@ -198,7 +214,7 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with writing_errors(target, is_report=queue is not None and queue.has_reports):
+    with writing_errors(target, is_report=queue.has_reports):
         path = _final_path(target)
         if _is_replaceable(path):
             with _replacing(path, target, queue) as stream:
@@ -276,15 +292,15 @@ def _is_replaceable(path: Path) -> bool:
 
 
 @contextmanager
-def _replacing(path: Path, target: str, queue: OutputQueue | None) -> Iterator[BinaryIO]:
+def _replacing(path: Path, target: str, queue: AtOnce) -> Iterator[BinaryIO]:
     temporary = Temporary(path.parent, path.name)
     with filled(temporary) as stream:
         with _written_back(stream.fileno()):
             yield stream
             stream.flush()
         sync(stream.fileno())
-    is_report = queue is not None and queue.has_reports
-    settle(_Replacement(temporary=temporary, path=path, target=target, is_report=is_report), queue)
+    is_report = queue.has_reports
+    queue.add(_Replacement(temporary=temporary, path=path, target=target, is_report=is_report))
 
 
 @contextmanager
@@ -321,11 +337,3 @@ def filled(temporary: Temporary) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.remove()
         raise
-
-
-def settle(waiting: PendingOutput, queue: OutputQueue | None) -> None:
-    """Rename into place now, or add to ``queue``."""
-    if queue is None:
-        waiting.move_into_place()
-    else:
-        queue.add(waiting)

@@ -9,15 +9,15 @@ fields that are ``filled`` have no option, and the command sets them. Such class
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, field
+from dataclasses import MISSING, field, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from uqcli.base import defaults
 from uqcli.base.choices import FileFormat
 from uqcli.base.errors import UsageError, words
-from uqcli.base.files import STDIO, OutputQueue, is_stdout
+from uqcli.base.files import AT_ONCE, STDIO, AtOnce, is_stdout
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
 
@@ -106,6 +106,16 @@ def _check_range(name: str, value: Any, *, least: int, most: int | None) -> None
         raise UsageError(words("{} {}", name, value), expected=f"a whole number {ends}")
 
 
+def text(metavar: str, text: str, **more: Any) -> Any:
+    """Declare an option that is empty if it is not given, as its help text states; see ``option``."""
+    return option(metavar, text, "", typed=str | None, stated=True, **more)
+
+
+def several(metavar: str, text: str | Mapping[str, str], **more: Any) -> Any:
+    """Declare an option that can be repeated; ``more`` are arguments of ``option``."""
+    return option(metavar, text, (), typed=list[str] | None, parse=files, **more)
+
+
 def choice(text: str, default: Any = None, *, metavar: str | None = None, **more: Any) -> Any:
     """Declare an option whose value is a member of an enum; with a metavar, the texts must name them all.
 
@@ -145,6 +155,11 @@ def files(_: str, several: list[str]) -> tuple[str, ...]:
     return tuple(several)
 
 
+def listed_names(_: str, text: str) -> tuple[str, ...]:
+    """Return names separated by commas."""
+    return tuple(name.strip() for name in text.split(","))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Intervals:
     """Confidence of intervals, and the seed of their random draws."""
@@ -181,6 +196,98 @@ class OptionalResampling(Intervals):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClusterColumn:
+    """Column of rows that depend on each other."""
+
+    panel: ClassVar = "Columns"
+
+    cluster: str | None = option("COL", "Column of dependent rows, e.g. customer_id.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingWeights:
+    """Column of sampling weights."""
+
+    panel: ClassVar = "Columns"
+
+    sampling_weight: str | None = option("COL", "Column of 1 / the probability that a row is in the file.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DependenceColumns(ClusterColumn):
+    """Column of rows that depend on each other, or of the days within which they do."""
+
+    day: str | None = option("COL", "Dates or times, if rows of a day are dependent.", common=("evaluate",))
+
+    @classmethod
+    def alternatives(cls) -> tuple[tuple[str, ...], ...]:
+        """Return the options that exclude each other: a typed one wins over a configured one."""
+        return ("cluster",), ("day",)
+
+    @property
+    def chosen(self) -> tuple[str | None, bool]:
+        """The column, and whether it is one of days."""
+        if self.cluster is not None and self.day is not None:
+            raise UsageError(words("--cluster and --day cannot be combined"), remedy="leave one of them out")
+        return self.cluster or self.day, self.day is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupColumn:
+    """Column of groups that are measured one by one."""
+
+    panel: ClassVar = "Output"
+
+    by: str | None = option("COL", "Also measure each group of this column.", common=True)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether a column names them."""
+        return self.by is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstRowsOptions:
+    """The first rows in the order of a rule, of all rows or of each group, whatever its thresholds."""
+
+    panel: ClassVar = "Output"
+
+    top: int | None = option(
+        "N",
+        {
+            "apply": "Flag the N highest-ranked rows instead of using thresholds.",
+            "evaluate": "Measure the N highest-ranked rows instead of those that thresholds flag, as apply "
+            "--top does.",
+            "boundary": "Flag the N highest-ranked rows of each group.",
+        },
+        min=1,
+        max=defaults.MAX_ROWS,
+        common=("apply",),
+    )
+    per: str | None = option(
+        "COL",
+        {
+            "apply": "With --top: flag N rows of each value of this column, or of each date of times.",
+            "evaluate": "With --top: the N rows of each value of this column, or of each date of times.",
+            "boundary": "With --top: column of groups, such as days.",
+        },
+        common=("apply",),
+    )
+
+    @property
+    def are_asked(self) -> bool:
+        """Whether they count in place of the rows that thresholds flag."""
+        return self.top is not None
+
+    def of_rule(self, own: Self) -> Self:
+        """Return them as asked for, or else as a rule flags them; refuse a column without a number."""
+        asked = replace(own, **{name: value for name, value in vars(self).items() if value})
+        if asked.per and not asked.are_asked:
+            raise UsageError(words("--per is given without --top"), remedy=words("add --top"))
+        return asked
+
+
 def normalize_stdout(output: str | None) -> str | None:
     """Replace any name of standard output by ``-`` (a callback of ``--output``)."""
     return STDIO if output is not None and is_stdout(output) else output
@@ -209,7 +316,7 @@ class RowOutput:
     prefix: str = option("P", "Prefix for the names of added columns.", "")
     overwrite: bool = flag("Replace columns that have these names.")
     union: bool = flag("Accept inputs with different columns; fill missing ones with null.")
-    queue: OutputQueue | None = None
+    queue: AtOnce = AT_ONCE
 
     @property
     def target(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Feature, Floats, Ints, Matrix, ValueCounts, order_of, pool, row_starts
+from uqcli.base.counts import Bools, Feature, Floats, Ints, Matrix, ValueCounts, distinct_rows, pool
 from uqcli.base.records import dataclass
 from uqcli.base.whole_numbers import product
 
@@ -119,13 +119,11 @@ class Rows:
         They are sorted by the first number, then by label, features, groups and the other numbers.
         """
         rows = self.usable()
-        keys = [_comparable(column) for column in rows._columns()]
-        weight = rows.weights()
-        present = np.flatnonzero(weight)
-        order = present[order_of([key[present] for key in keys])]
-        starts = row_starts((key[order] for key in keys), len(order))
+        if rows.weight is not None and not rows.weight.all():
+            rows = rows.select(rows.weight > 0)
+        order, starts = distinct_rows([_comparable(column) for column in rows._columns()])
         distinct = replace(rows, position=None).select(order[starts])
-        return replace(distinct, weight=np.add.reduceat(weight[order], starts))
+        return replace(distinct, weight=sums_of_rows(rows.weight, order, starts))
 
     @staticmethod
     def joined(parts: Sequence[Rows]) -> Rows:
@@ -183,33 +181,41 @@ class ClassCounts:
     @classmethod
     def from_rows(cls, probability: Matrix, label: Ints, weight: Ints | None) -> ClassCounts:
         """Pool equal rows; without a weight, each counts as 1."""
-        multiplicity = np.ones(len(label), dtype=np.int64) if weight is None else weight
-        present = np.flatnonzero(multiplicity > 0)
-        order = present[order_of([*(column[present] for column in probability.T), label[present]])]
-        ordered, labels = probability[order], label[order]
-        starts_row = np.ones(len(order), dtype=np.bool_)
-        starts_row[1:] = (labels[1:] != labels[:-1]) | (ordered[1:] != ordered[:-1]).any(axis=1)
-        starts = np.flatnonzero(starts_row)
-        return cls(
-            probability=ordered[starts],
-            label=labels[starts],
-            count=np.add.reduceat(multiplicity[order], starts),
-        )
+        return DistinctClasses.of(probability, label).counts(weight)
 
-    def select(self, rows: Bools) -> ClassCounts:
-        """Select distinct rows by a mask."""
+    def select(self, rows: Selection) -> ClassCounts:
+        """Select distinct rows."""
         return ClassCounts(probability=self.probability[rows], label=self.label[rows], count=self.count[rows])
 
     def draw_labels(self, random: np.random.Generator) -> Ints:
         """Draw labels from the class probabilities: count of each class for each distinct row; (m, C)."""
-        counts: Ints = random.multinomial(self.count, self.shares)
-        return counts
+        if self.count.max() > 1:
+            counts: Ints = random.multinomial(self.count, self.shares)
+            return counts
+        uniform = random.random(len(self.count))
+        label = np.zeros(len(uniform), dtype=np.int16)
+        for limit in self._limits:
+            label += limit <= uniform
+        labels = np.empty((self.probability.shape[1], len(label)), dtype=np.int64)  # read by class
+        for class_index, of_class in enumerate(labels):
+            of_class[:] = label == class_index
+        return labels.T
 
     @cached_property
     def shares(self) -> Matrix:
         """Class probabilities normalised to sum to exactly 1 per row."""
         shares: Matrix = self.probability / self.probability.sum(axis=1, keepdims=True)
         return shares
+
+    @cached_property
+    def _limits(self) -> Matrix:
+        """Shares of the first class, of the first two, and so on, but not of all; shape (C-1, m)."""
+        limits: Matrix = np.cumsum(self.shares.T[:-1], axis=0)
+        return limits
+
+    def against_rest(self, class_index: int) -> ValueCounts:
+        """Return the one-vs-rest counts of one class, pooled by its probability."""
+        return against_rest(self.probability, self.label, self.count, class_index)
 
     def observed_labels(self) -> Ints:
         """Return the observed labels in the format of ``draw_labels``."""
@@ -220,7 +226,11 @@ class ClassCounts:
     def one_vs_rest(self, class_index: int, labels: Ints) -> ValueCounts:
         """Return the one-vs-rest counts of one class, pooled by its probability, for the given labels."""
         value, inverse, count = self._columns[class_index]
-        positives = np.bincount(inverse, weights=labels[:, class_index]).astype(np.int64)
+        if len(value) == len(inverse):
+            positives = np.empty(len(value), dtype=np.int64)
+            positives[inverse] = labels[:, class_index]
+        else:
+            positives = np.bincount(inverse, weights=labels[:, class_index]).astype(np.int64)
         return ValueCounts(value=value, count=count, positives=positives)
 
     @cached_property
@@ -231,3 +241,48 @@ class ClassCounts:
             value, inverse = np.unique(column, return_inverse=True)
             columns.append((value, inverse, np.bincount(inverse, weights=self.count).astype(np.int64)))
         return tuple(columns)
+
+
+def against_rest(probability: Matrix, label: Ints, count: Ints, class_index: int) -> ValueCounts:
+    """Return the one-vs-rest counts of one class of rows, each with a multiplicity, by its probability."""
+    weight = None if (count == 1).all() else count  # values alone are sorted in a fraction of the time
+    return pool(np.ascontiguousarray(probability[:, class_index]), label == class_index, weight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistinctClasses:
+    """Distinct rows of class probabilities, which several weights of their n rows count without a sort.
+
+    ``order`` has the n rows in sorted order, and ``starts`` the position in it of each distinct row.
+    """
+
+    order: Ints
+    starts: Ints
+    probability: Matrix
+    label: Ints
+
+    @classmethod
+    def of(cls, probability: Matrix, label: Ints) -> DistinctClasses:
+        """Sort rows; matrix of shape (n, C), labels of shape (n,)."""
+        order, starts = distinct_rows([*probability.T, label])
+        rows = order[starts]
+        return cls(order=order, starts=starts, probability=probability.take(rows, axis=0), label=label[rows])
+
+    def counts(self, weight: Ints | None) -> ClassCounts:
+        """Count the rows by their weight, and drop those of weight 0; without a weight, each counts as 1."""
+        count = sums_of_rows(weight, self.order, self.starts)
+        if count.all():
+            return ClassCounts(probability=self.probability, label=self.label, count=count)
+        present = np.flatnonzero(count)
+        return ClassCounts(
+            probability=self.probability.take(present, axis=0),  # faster than by index
+            label=self.label[present],
+            count=count[present],
+        )
+
+
+def sums_of_rows(weight: Ints | None, order: Ints, starts: Ints) -> Ints:
+    """Add up the weights of equal rows (see ``distinct_rows``); without a weight, each counts as 1."""
+    if weight is None:
+        return np.diff(starts, append=len(order))
+    return np.add.reduceat(weight[order], starts)

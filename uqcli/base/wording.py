@@ -291,7 +291,18 @@ def rows_of(value: int) -> str:
     >>> rows_of(1), rows_of(14653)
     ('1 row', '14,653 rows')
     """
-    return f"{count(value)} row{'' if value == 1 else 's'}"
+    return counted(value, "row")
+
+
+def counted(value: int, noun: str) -> str:
+    """Format a count followed by a noun, whose plural ends in s.
+
+    Examples
+    --------
+    >>> counted(1, "group"), counted(14653, "labelled row")
+    ('1 group', '14,653 labelled rows')
+    """
+    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
 
 
 @or_dash

@@ -22,6 +22,7 @@ from uqcli.base.counts import (
     distinct_cells,
     distinct_numbers,
     indices_by_bin,
+    joined_sums,
     mask_for_all_rows,
     merge,
     narrow_bins,
@@ -38,7 +39,7 @@ from uqcli.base.exact_numbers import check_size
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.single_precision import all_lowered, near_edges, near_thresholds
-from uqcli.engines.protocol import Partition, RangeQuery, Table
+from uqcli.engines.protocol import CountTable, Partition, RangeQuery
 from uqcli.estimates.binning import BINNING_RULES, BinningRule, BinSizes, outer_ranks, ranges_for_shared_edges
 
 
@@ -47,14 +48,14 @@ class GridSpec:
     """The shape of a grid: K uncertainty bins, and L score bins in each; None for a cell per score.
 
     With one uncertainty bin the uncertainty is ignored. ``n_min`` and ``n_max`` bound the rows per bin of
-    pava-bc; None for the default.
+    pava-bc; 0 for the default.
     """
 
     binning: Binning
     uncertainty_bins: int
     score_bins: int | None
-    n_min: int | None = None
-    n_max: int | None = None
+    n_min: int = 0
+    n_max: int = 0
 
     @property
     def sizes(self) -> BinSizes:
@@ -95,11 +96,11 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
     rule = BINNING_RULES[spec.binning]
     needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
-    pooled_edges = rule.edges(merge(parts), spec.sizes) if needs_pooled else None
+    pooled_edges = rule.edges(merge(parts), spec.sizes) if needs_pooled else np.empty(0)
     cells = []
     for part in parts:
-        use_pooled = pooled_edges is not None and (rule.global_score_range or part.rows == 0)
-        edges = pooled_edges if use_pooled and pooled_edges is not None else rule.edges(part, spec.sizes)
+        use_pooled = rule.global_score_range or part.rows == 0
+        edges = pooled_edges if use_pooled else rule.edges(part, spec.sizes)
         cells.append(binned_cells(part, edges))
     return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(cells))
 
@@ -122,7 +123,6 @@ def _shared_rows(parts: Sequence[ValueCounts], ranks: int) -> Iterator[CellRow]:
     """Count each part in the cells between its own ``shared_edges``: every edge is one of the values."""
     value = np.concatenate([part.value for part in parts])
     ends = np.cumsum([0, *(len(part.value) for part in parts)])
-    sums = np.concatenate([part.amounts for part in parts], axis=-1)
     rows, hits = (
         cumulative(np.concatenate([getattr(part, name) for part in parts])) for name in ("count", "positives")
     )
@@ -145,9 +145,8 @@ def _shared_rows(parts: Sequence[ValueCounts], ranks: int) -> Iterator[CellRow]:
     ]
     lowest_positive = np.where(has_positives, np.maximum(moved[lowest], lower), 0.0)
     below = np.where(has_positives, rows[lowest] - rows[starts[:, :-1]], 0)
-    amounts = cumulative(sums)
+    amounts = tuple(map(cumulative, joined_sums(part.sums for part in parts)))
     for index, part in enumerate(parts):
-        inside = amounts[0][:, lowest[index]] - amounts[0][:, starts[index, :-1]]
         yield CellRow(
             lower=lower[index],
             count=count[index],
@@ -155,8 +154,11 @@ def _shared_rows(parts: Sequence[ValueCounts], ranks: int) -> Iterator[CellRow]:
             lowest_positive=lowest_positive[index],
             below_positive=below[index],
             scores=part.value,
-            sums=np.diff(amounts[..., starts[index]], axis=-1),
-            sums_below=np.where(has_positives[index], inside, 0),
+            sums=tuple(np.diff(amount[..., starts[index]], axis=-1) for amount in amounts),
+            sums_below=tuple(
+                np.where(has_positives[index], amount[lowest[index]] - amount[starts[index, :-1]], 0)
+                for amount, _ in amounts
+            ),
         )
 
 
@@ -288,7 +290,7 @@ class UncertaintyAxis:
     ends: tuple[float, float] | None
 
 
-def uncertainty_axis(table: Table, spec: GridSpec) -> UncertaintyAxis:
+def uncertainty_axis(table: CountTable, spec: GridSpec) -> UncertaintyAxis:
     """Return the uncertainty bins of a grid."""
     if spec.uncertainty_bins == 1:
         return UncertaintyAxis(edges=np.empty(0), ends=None)
@@ -296,7 +298,7 @@ def uncertainty_axis(table: Table, spec: GridSpec) -> UncertaintyAxis:
     return _axis(counts, spec)
 
 
-def turned_axis(table: Table, spec: GridSpec) -> UncertaintyAxis:
+def turned_axis(table: CountTable, spec: GridSpec) -> UncertaintyAxis:
     """Return the uncertainty bins of a grid of the same rows, whose uncertainties have the other sign."""
     (counts,) = table.edges("uncertainty", lambda rows: rows - 1 - _axis_ranks(rows, spec))
     backwards = slice(None, None, -1)
@@ -321,7 +323,7 @@ def _axis(counts: ValueCounts, spec: GridSpec) -> UncertaintyAxis:
     return UncertaintyAxis(edges=edges, ends=ends_of(counts))
 
 
-def uncertainty_ends(table: Table) -> tuple[float, float]:
+def uncertainty_ends(table: CountTable) -> tuple[float, float]:
     """Return the smallest and the largest uncertainty."""
     (counts,) = table.edges("uncertainty", lambda rows: outer_ranks(rows, 1))
     return ends_of(counts)
@@ -333,7 +335,7 @@ def ends_of(counts: ValueCounts) -> tuple[float, float]:
 
 
 def grid_parts(
-    table: Table,
+    table: CountTable,
     edges: Floats,
     spec: GridSpec,
     additional_query: RangeQuery | None = None,

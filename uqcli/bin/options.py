@@ -21,7 +21,7 @@ class BinRequest:
     Attributes
     ----------
     n_min, n_max
-        Bounds on the rows per bin of pava-bc.
+        Bounds on the rows per bin of pava-bc; 0 for the default.
     """
 
     panel: ClassVar = "Bins"
@@ -33,21 +33,25 @@ class BinRequest:
         metavar="NAME",
         papers="equi-span, of score and uncertainty (equal widths).",
     )
-    uncertainty_bins: int | None = option(
+    uncertainty_bins: int = option(
         "K",
         f"Uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}, "
         f"{defaults.SHARED_UNCERTAINTY_BINS} for shared, 1 for score-only binning)",
+        0,
         parse=size,
+        stated=True,
     )
-    score_bins: int | None = option(
+    score_bins: int = option(
         "L",
         f"Score bins. (default: {defaults.SCORE_BINS}, {defaults.SINGLE_SCORE_BINS} for score-only binning)",
+        0,
         parse=size,
+        stated=True,
     )
     edges: str | None = option(
         "GRID.json", "Count rows in the bins of a saved grid.", guarded=True, common=True
     )
     merge: bool = flag("Add up saved grids that have equal edges.", common=True)
-    n_min: int | None = None
-    n_max: int | None = None
+    n_min: int = 0
+    n_max: int = 0
     data: DataRequest = filled()

@@ -27,10 +27,10 @@ _ERROR_NOTES: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class BinReport(OneResult):
-    """A grid of counts, and errors of isotonic fits (IST and MIST); None if it was not counted from rows."""
+    """A grid of counts, and errors of isotonic fits (IST and MIST), if it was counted from rows."""
 
     artifact: GridArtifact
-    errors: tuple[Floats, Floats] | None
+    errors: tuple[Floats, ...]
     warnings: tuple[Notice, ...]
 
     @property
@@ -59,13 +59,13 @@ class BinReport(OneResult):
         grid = self.artifact.document()
         *_, lines = grid.tables
         errors = []
-        if self.errors is not None:
-            errors.append(self._errors_table([row[0] for row in lines.rows], self.errors))
+        if self.errors:
+            errors.append(self._errors_table([row[0] for row in lines.rows]))
         several = len(self.artifact.count) > 1
         notes = (
             f"Binning: {self.artifact.binning}: {BINNINGS[self.artifact.binning]}.",
             *grid.notes,
-            *(_ERROR_NOTES if several and self.errors is not None else ()),
+            *(_ERROR_NOTES if several and self.errors else ()),
         )
         return replace(
             grid,
@@ -85,7 +85,7 @@ class BinReport(OneResult):
                 label="positive", value=percent((source.positives or 0) / source.rows) if source.rows else "-"
             ),
         ]
-        if self.errors is not None and len(self.artifact.count) > 1:
+        if self.errors and len(self.artifact.count) > 1:
             ist, mist = self.errors
             numbers.append(
                 KeyNumber(
@@ -96,9 +96,9 @@ class BinReport(OneResult):
             )
         return HeadCard(title=title, subject="Counts of {inputs} by score and uncertainty.", numbers=numbers)
 
-    def _errors_table(self, names: Sequence[str], errors: tuple[Floats, Floats]) -> Table:
+    def _errors_table(self, names: Sequence[str]) -> Table:
         groups = self.artifact.table_groups()
-        columns = (*errors, errors_by_chance(self.artifact.cells(), groups))
+        columns = (*self.errors, errors_by_chance(self.artifact.cells(), groups))
         rows = [
             (name, *(_format(column, group[0]) for column in columns))
             for name, group in zip(names, groups, strict=True)

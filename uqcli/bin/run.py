@@ -27,7 +27,7 @@ from uqcli.bin.isotonic_error import isotonic_errors, ranges_for_blocks
 from uqcli.bin.options import BinRequest
 from uqcli.bin.report import BinReport
 from uqcli.bin.rule import GridArtifact, GridParameters, grid_artifact
-from uqcli.engines.protocol import Partition, Table
+from uqcli.engines.protocol import CountTable, Partition
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning import size_notes
 from uqcli.rules.codec import load_kind
@@ -52,11 +52,10 @@ def _spec(request: BinRequest) -> GridSpec:
     """Return the grid, with the default numbers of bins."""
     binning = request.binning or defaults.GRID_BINNING
     usual = defaults.SCORE_BINS if binning.cuts_uncertainty else defaults.SINGLE_SCORE_BINS
-    bins = request.uncertainty_bins
     return GridSpec(
         binning=binning,
-        uncertainty_bins=usual_uncertainty_bins(binning) if bins is None else bins,
-        score_bins=usual if request.score_bins is None else request.score_bins,
+        uncertainty_bins=request.uncertainty_bins or usual_uncertainty_bins(binning),
+        score_bins=request.score_bins or usual,
         n_min=request.n_min,
         n_max=request.n_max,
     )
@@ -90,10 +89,10 @@ def count_under(edges: str, data: DataRequest) -> BinResult:
     parameters = msgspec.structs.replace(
         old.parameters, on_invalid=data.on_invalid, positive=data.positive_value
     )
-    return _result(grid_artifact(cells, source_of(table.summary), parameters), [], None)
+    return _result(grid_artifact(cells, source_of(table.summary), parameters), [], ())
 
 
-def _counted_under(table: Table, old: Cells) -> Cells:
+def _counted_under(table: CountTable, old: Cells) -> Cells:
     edges = [row.lower[1:] for row in old.rows]
 
     def query(counts: Sequence[RangeCounts]) -> list[Bools]:
@@ -138,7 +137,7 @@ def merge_grids(names: Sequence[str]) -> BinResult:
     )
     if sum(map(sum, merged.count)) > MAX_ROWS:
         raise DataError(f"the grids add up to more than {MAX_ROWS} rows", expected="fewer rows by weight")
-    return _result(merged, [], None)
+    return _result(merged, [], ())
 
 
 def _caution_copies(names: Sequence[str], grids: Sequence[GridArtifact]) -> None:
@@ -181,6 +180,6 @@ def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
     return spec.sizes.bounds_for(cells.total, cells.positives)
 
 
-def _result(artifact: GridArtifact, notes: list[Notice], errors: tuple[Floats, Floats] | None) -> BinResult:
+def _result(artifact: GridArtifact, notes: list[Notice], errors: tuple[Floats, ...]) -> BinResult:
     report = BinReport(artifact=artifact, errors=errors, warnings=tuple(notes))
     return Result(report=report, artifact=artifact)

@@ -12,13 +12,18 @@ import msgspec
 import numpy as np
 
 from uqcli.base.choices import ArtifactKind
+from uqcli.base.counts import Ints
 from uqcli.base.defaults import FORMAT_VERSION
+from uqcli.boundary.clusters import expected_over_clusters, saved_dependence
+from uqcli.boundary.expected import Expected
+from uqcli.boundary.options import Target
 from uqcli.boundary.outcome import Found
 from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedEnds, between_rows, widest
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.rule_file import ZONES, Fit
+from uqcli.boundary.rule_file import ZONES, Fit, SavedExpected, SavedRange
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
+from uqcli.estimates.confusion import Confusion
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.saved import given
 
@@ -67,6 +72,23 @@ def with_all_rows(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact
     lowest, highest = (SavedEnds(**{role: pair[side] for role, pair in ends.items()}) for side in (0, 1))
     reference = msgspec.structs.replace(reference, count=counts.tolist(), lowest=lowest, highest=highest)
     return msgspec.structs.replace(rule, reference=reference)
+
+
+def with_days(rule: BoundaryArtifact, column: str, counts: Confusion[Ints]) -> BoundaryArtifact:
+    """Let the rule of a score alone, that was found on independent rows, allow for rows alike within days.
+
+    Dependence changes neither such a threshold nor its expected rates, but their ranges. The counts of the
+    calibration rows are by day of the column; int64, shape (days,).
+    """
+    target = Target(constraint=rule.constraint.parsed())
+    rule = msgspec.structs.replace(rule, dependence=saved_dependence(target, column, counts))
+    saved = rule.expected
+    if not isinstance(saved, SavedExpected):
+        return rule
+    independent = Expected(precision=saved.precision.estimate, recall=saved.recall.estimate)
+    expected = expected_over_clusters(independent, counts, "days")
+    precision, recall = SavedRange.of(expected.precision), SavedRange.of(expected.recall)
+    return msgspec.structs.replace(rule, expected=SavedExpected(precision=precision, recall=recall))
 
 
 def between_clusters(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:

@@ -9,7 +9,7 @@ import msgspec
 
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, count
+from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, count, rows_of
 from uqcli.boundary.rule_file import NEW_FORMAT, BoundaryParameters
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.statements import BoundaryPart, Phrases
@@ -35,7 +35,7 @@ class Calibration(BoundaryPart):
         by_weight = "" if self.rows == source.rows else f" ({count(self.rows)} by weight)"
         yield (
             "calibration-set",
-            f"Calibration set: {count(source.rows)} rows{by_weight}{phrases.within}, "
+            f"Calibration set: {rows_of(source.rows)}{by_weight}{phrases.within}, "
             f"{count(source.positives)} positive{dropped}.",
         )
         yield "goal", f"Goal: {self.constraint.aim()}."

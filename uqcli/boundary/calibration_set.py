@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from uqcli.base.amounts import units
@@ -19,16 +18,16 @@ from uqcli.base.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.base.records import dataclass
 from uqcli.bin.grid import GridSpec, cells_of_each, grid_parts, turned_axis, uncertainty_ends
 from uqcli.bin.rule import GridArtifact
-from uqcli.boundary.clusters import ClusteredRows, clusters_of
-from uqcli.boundary.counted_grids import CountedGrid, CountedRows, single_row
+from uqcli.boundary.clusters import RowsByCluster, clusters_of
+from uqcli.boundary.counted_grids import CountedGrid, CountedRows, Known, single_row
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected, is_large
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, reference_of, with_between
-from uqcli.boundary.rule_file import BoundaryParameters
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise, optimise_recalibrated
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, has_few_alerts, tried_bins
-from uqcli.engines.protocol import ALL_ROWS, Table
+from uqcli.engines.protocol import ALL_ROWS, CountTable
+from uqcli.engines.request import DataRequest
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.saved import Source
 
@@ -47,10 +46,9 @@ class CalibrationRows(CountedRows):
     number is chosen.
     """
 
+    data: DataRequest
     uncertain: bool
     min_bins: int = 1
-    _samples: dict[int, BootstrapSamples] = field(default_factory=dict)
-    _clusters: dict[tuple[str, ...], ClusteredRows] = field(default_factory=dict)
 
     @classmethod
     def from_request(
@@ -59,37 +57,34 @@ class CalibrationRows(CountedRows):
         constraint: Constraint,
         *,
         uncertain: bool = False,
-        table: Table | None = None,
+        table: CountTable | None = None,
     ) -> CalibrationRows:
         """Return the calibration set of a request, from a table of the rows if one is open already.
 
         ``uncertain`` reads the uncertainty for any algorithm.
         """
         algorithms = algorithms_of(request.searched)
-        for algorithm in algorithms:
-            request.spec(algorithm).check()
+        specs = [request.bins.spec(algorithm) for algorithm in algorithms]
+        for spec in specs:
+            spec.check()
         tries_all = request.searched is AlgorithmChoice.ALL
         # among all algorithms, hr alone is no reason to read the uncertainty
         raised = not tries_all and ALGORITHMS[algorithms[0]].works_on is WorksOn.RAISED_SCORES
-        uncertain = (
-            uncertain
-            or raised
-            or any(request.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
-        )
+        uncertain = uncertain or raised or any(spec.uncertainty_bins > 1 for spec in specs)
         table = table or open_table(request.data, uses_uncertainty=uncertain)
         if uncertain:
             request = request.for_columns(table.summary.columns)
             uncertain = not request.data.roles.lacks_uncertainty
         return cls(
-            constraint=constraint,
+            target=request.target.at(constraint),
             table=table,
+            data=request.data,
+            options=request.bins,
+            seed=request.seed,
             uncertain=uncertain,
-            request=request,
             clusters=clusters_of(table, request.data.roles.cluster),
             smoothed_only=algorithms == (Algorithm.SMOOTH,)
-            and request.curve is None
-            and request.limit is None
-            and request.by is None,
+            and not (request.curve or request.target.limit or request.groups.are_asked),
         )
 
     @cached_property
@@ -100,25 +95,17 @@ class CalibrationRows(CountedRows):
     @property
     def lacks_uncertainty(self) -> bool:
         """Whether the rows have no uncertainty, which was optional."""
-        return self.request.data.roles.lacks_uncertainty
+        return self.data.roles.lacks_uncertainty
 
     def under(self, constraint: Constraint) -> CalibrationRows:
         """Return the same rows, read once, under another constraint among the bounds of the request."""
-        return replace(self, constraint=constraint)
+        return replace(self, target=self.target.at(constraint))
 
     def only(self, by: str, name: str) -> CalibrationRows:
         """Return the rows of one group of a key column."""
         table = self.table.only(by, name)
-        return replace(
-            self,
-            table=table,
-            clusters=clusters_of(table, self.request.data.roles.cluster),
-            _counted={},
-            _tried={},
-            _lowest_edges={},
-            _samples={},
-            _clusters={},
-        )
+        clusters = clusters_of(table, self.data.roles.cluster)
+        return replace(self, table=table, clusters=clusters, _known=Known())
 
     def cells_of_groups(
         self, by: str, scores: Mapping[str, RangeCounts], algorithm: Algorithm
@@ -128,7 +115,7 @@ class CalibrationRows(CountedRows):
         while some := list(islice(names, _GROUPS_TOGETHER)):
             known = [name for name in some if self._is_one_row(scores[name], algorithm)]
             counts = [scores[name].counts for name in known]
-            cells = dict(zip(known, cells_of_each(counts, self.request.spec(algorithm)), strict=True))
+            cells = dict(zip(known, cells_of_each(counts, self.options.spec(algorithm)), strict=True))
             for name in some:
                 yield cells[name] if name in cells else self.only(by, name).cells(algorithm)
 
@@ -141,16 +128,16 @@ class CalibrationRows(CountedRows):
         if ALGORITHMS[algorithm].works_on is not WorksOn.GRID or not scores.exact.all():
             return False
         is_few = has_few_alerts(self.constraint, scores.rows, total(scores.positives))
-        one_bin = self.request.spec(algorithm).uncertainty_bins == 1
+        one_bin = self.options.spec(algorithm).uncertainty_bins == 1
         return one_bin or (self.is_auto(algorithm) and is_few)
 
-    def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
-        """Return the options to save with a boundary of ``bins`` uncertainty bins."""
-        return request.parameters(replace(self.request.spec(algorithm), uncertainty_bins=bins))
+    def spec(self, algorithm: Algorithm, bins: int) -> GridSpec:
+        """Return the grid to save with a boundary of ``bins`` uncertainty bins."""
+        return replace(self.options.spec(algorithm), uncertainty_bins=bins)
 
     def shape(self, algorithm: Algorithm) -> tuple[int, int]:
         """Return the numbers of uncertainty bins and score bins; 0 score bins means every distinct score."""
-        spec = self.request.spec(algorithm)
+        spec = self.options.spec(algorithm)
         return spec.uncertainty_bins, spec.score_bins or 0
 
     def obstacle(self, algorithm: Algorithm) -> str:
@@ -158,7 +145,7 @@ class CalibrationRows(CountedRows):
         entry = ALGORITHMS[algorithm]
         if not entry.supports(self.constraint):
             return entry.refusal
-        if entry.equal_rows and self.request.cells_per_bin is None:
+        if entry.equal_rows and self.options.cells_per_bin is None:
             return "needs a number of score bins, not all"
         if entry.works_on is WorksOn.RAISED_SCORES and not self.uncertain:
             return "needs the uncertainty"
@@ -190,14 +177,14 @@ class CalibrationRows(CountedRows):
 
     def is_auto(self, algorithm: Algorithm) -> bool:
         """Whether the number of uncertainty bins is chosen by performance."""
-        return ALGORITHMS[algorithm].works_on is WorksOn.GRID and self.request.is_auto(algorithm)
+        return ALGORITHMS[algorithm].works_on is WorksOn.GRID and self.options.is_auto(algorithm)
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """Return the cells that an algorithm works on."""
         if ALGORITHMS[algorithm].works_on is not WorksOn.GRID:
             return self._scores
-        spec = self.request.spec(algorithm)
-        if self.request.is_auto(algorithm):
+        spec = self.options.spec(algorithm)
+        if self.options.is_auto(algorithm):
             bins = self.bins
             if spec.binning is Binning.SHARED:
                 return self._count(spec).cells(bins, spec.score_bins)
@@ -212,36 +199,35 @@ class CalibrationRows(CountedRows):
         return self.one_row if bins < len(cells.rows) else cells
 
     @property
-    def clustered_rows(self) -> ClusteredRows | None:
+    def clustered_rows(self) -> RowsByCluster | None:
         """Single rows by cluster, read once for all bounds; None if rows are independent."""
         if self.clusters is None:
             return None
         roles = tuple(self.constraint.amounts)
-        if roles not in self._clusters:
+        if roles not in self._known.clusters:
             rows = self.table.rows()
             key = self.clusters.key[rows.groups[self.clusters.column]]
             uncertainty = np.zeros(len(rows)) if rows.uncertainty is None else rows.uncertainty
-            amounts = [units(rows.numbers[role]) for role in roles]
-            self._clusters[roles] = ClusteredRows.from_rows(
+            self._known.clusters[roles] = RowsByCluster.from_rows(
                 key,
                 rows.score,
                 uncertainty,
                 rows.labels,
                 rows.weights(),
-                amounts=np.stack(amounts) if amounts else None,
+                amounts=[units(rows.numbers[role]) for role in roles],
             )
-        return self._clusters[roles]
+        return self._known.clusters[roles]
 
     def _samples_of(self, cells: Cells) -> BootstrapSamples | None:
         """Return the bootstrap samples of a grid, kept for other bounds; None for one bound, or too large."""
         if len(self._bounds) == 1 or is_large(cells):
             return None
-        if id(cells) not in self._samples:
+        if id(cells) not in self._known.samples:
             samples = BootstrapSamples.from_cells(cells, self.seed)
             if not samples.is_small:
                 return samples
-            self._samples[id(cells)] = samples  # which keeps the cells, so that no others have this id
-        return self._samples[id(cells)]
+            self._known.samples[id(cells)] = samples  # which keeps the cells, so that no others have this id
+        return self._known.samples[id(cells)]
 
     @property
     def bins(self) -> int:
@@ -255,12 +241,12 @@ class CalibrationRows(CountedRows):
         With clusters the number of bins is fixed. If the same clusters chose it, useless uncertainties would
         have p-values below .05 in 8 to 15 % of samples of 40 clusters.
         """
-        spec = replace(self.request.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
-        auto = self.request.is_auto(Algorithm.SMOOTH)
+        spec = replace(self.options.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
+        auto = self.options.is_auto(Algorithm.SMOOTH)
         chosen = self.bins if self.clusters is None else _CLUSTERED_BINS
         bins = max(chosen if auto else spec.uncertainty_bins, 2)
         counted_grid = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
-        return counted_grid.cells(bins, self.request.cells_per_bin or SCORE_BINS)
+        return counted_grid.cells(bins, self.options.cells_per_bin or SCORE_BINS)
 
     def turned_cells(self, bins: int) -> Cells:
         """Return a shared grid of the same rows, whose uncertainties have the other sign.
@@ -273,7 +259,7 @@ class CalibrationRows(CountedRows):
         edges = np.nextafter(-axis.edges[::-1], np.inf)
         *parts, total = grid_parts(self.table, edges, spec, thresholds=no_ranges)
         counted_grid = CountedGrid(spec=spec, axis=axis, parts=(*reversed(parts), total))
-        return counted_grid.cells(bins, self.request.cells_per_bin or SCORE_BINS)
+        return counted_grid.cells(bins, self.options.cells_per_bin or SCORE_BINS)
 
     @property
     def tried(self) -> tuple[BinsTried, ...]:
@@ -283,9 +269,9 @@ class CalibrationRows(CountedRows):
     @cached_property
     def one_row(self) -> Cells:
         """Default grid with one uncertainty bin, for a single threshold."""
-        shared = [grid for grid in self._counted.values() if grid.spec.binning is Binning.SHARED]
+        shared = [grid for grid in self._known.grids.values() if grid.spec.binning is Binning.SHARED]
         counted_grid = shared[0] if shared else self._count(self._shared(1))
-        return counted_grid.cells(1, self.request.cells_per_bin or SCORE_BINS)
+        return counted_grid.cells(1, self.options.cells_per_bin or SCORE_BINS)
 
     def reference(self, edges: Floats, *, uncertain: bool) -> SavedReference:
         """Count the rows to compare new rows with, in the bins of a rule that was found on these rows.
@@ -330,35 +316,30 @@ class CalibrationGrid:
     artifact: GridArtifact
     auto: bool
     seed: int = 0
-    clusters: None = None
 
     @classmethod
     def from_grid(
-        cls, request: BoundaryRequest, grid: GridArtifact, constraint: Constraint
+        cls, grid: GridArtifact, constraint: Constraint, *, auto: bool = False, seed: int = 0
     ) -> CalibrationGrid:
-        """Use a grid as calibration set; bins of a shared grid are merged to the best-performing number."""
+        """Use a grid as calibration set; if ``auto``, bins of a shared grid are merged to the best number."""
         cells = grid.cells()
-        auto = request.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
         return cls(
             constraint=constraint,
             source=grid.source,
             saved=cells,
             artifact=grid,
             auto=auto and grid.binning is Binning.SHARED and len(cells.rows) in BINS,
-            seed=request.seed,
+            seed=seed,
         )
 
-    def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
-        """Return the options to save with a boundary of ``bins`` uncertainty bins."""
+    def spec(self, algorithm: Algorithm, bins: int) -> GridSpec:
+        """Return the grid to save with a boundary of ``bins`` uncertainty bins."""
         del algorithm
         saved = self.artifact.parameters
-        spec = GridSpec(
+        return GridSpec(
             binning=self.artifact.binning,
             uncertainty_bins=bins,
             score_bins=len(self.saved.rows[0].count) if saved.score_bins is None else saved.score_bins,
-        )
-        return msgspec.structs.replace(
-            request.parameters(spec), on_invalid=saved.on_invalid, positive=saved.positive
         )
 
     @property

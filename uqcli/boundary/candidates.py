@@ -5,7 +5,7 @@ It is compared with a single threshold, by tests of one or several uncertainty c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
@@ -19,13 +19,12 @@ from uqcli.base.choices import Algorithm, AlgorithmChoice
 from uqcli.base.counts import Cells, bin_of
 from uqcli.base.defaults import FOLDS
 from uqcli.base.errors import DataError, UsageError, words
-from uqcli.boundary.calibration_set import CalibrationRows, CalibrationSet, algorithms_of
+from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet, algorithms_of
 from uqcli.boundary.candidate import Candidate
-from uqcli.boundary.clusters import ClusteredGrid
+from uqcli.boundary.clusters import NO_VALUES, ClusteredGrid
 from uqcli.boundary.comparison import MIN_GAIN, TestedUncertainty, UncertaintyComparison
 from uqcli.boundary.drawn_rows import copies
 from uqcli.boundary.expected import Expected, expected
-from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, gain_of
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise, optimise_recalibrated
 from uqcli.boundary.search.constraint import Constraint
@@ -104,7 +103,7 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
     boundary = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint).boundary
     if boundary:
         results = None
-        if not calibration_set.clusters:
+        if isinstance(calibration_set, CalibrationGrid) or not calibration_set.clusters:
             constraint, seed = calibration_set.constraint, calibration_set.seed
             results = expected(cells, Algorithm.SMOOTH, constraint, seed)
         return Candidate(algorithm=Algorithm.SMOOTH, boundary=boundary, expected=results)
@@ -184,24 +183,15 @@ def _oversize(calibration_set: CalibrationSet, algorithm: Algorithm) -> str:
     return f"needs a table of {size / 1e9:,.1f} GB for {bins} bins"
 
 
-def compare_uncertainties(
-    request: BoundaryRequest, constraint: Constraint
-) -> tuple[tuple[UncertaintyComparison, ...], CalibrationRows]:
-    """Test every uncertainty column of a request, the best first; also return the rows of the best."""
-    if request.grid is not None:
-        raise UsageError(words("--compare beside --grid"), expected="the rows themselves")
-    names = request.compared
-    rows_by_name = {
-        name: CalibrationRows.from_request(request.with_uncertainty(name), constraint, uncertain=True)
-        for name in names
-    }
-    permutations = PERMUTATIONS * len(names) - 1
-    gains = {
-        name: gain_of(_cross_validated(rows, request.seed), constraint, request.seed, permutations)
-        for name, rows in rows_by_name.items()
-    }
-    comparisons = rank_comparisons(gains)
-    return comparisons, rows_by_name[comparisons[0].uncertainty]
+def compare_uncertainties(rows_by_name: Mapping[str, CalibrationRows]) -> tuple[UncertaintyComparison, ...]:
+    """Test several uncertainty columns, each with the rows that were read with it; the best is first."""
+    permutations = PERMUTATIONS * len(rows_by_name) - 1
+    return rank_comparisons(
+        {
+            name: gain_of(_cross_validated(rows, rows.seed), rows.constraint, rows.seed, permutations)
+            for name, rows in rows_by_name.items()
+        }
+    )
 
 
 def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
@@ -216,9 +206,7 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
             raise DataError(
                 f"{len(single.key)} clusters", expected=words("at least {} for --compare", FEW_CLUSTERS)
             )
-        values = None
-        if single.amounts is not None:
-            values = constraint.values(single.positive, single.amounts)
+        values = constraint.values(single.positive, single.amounts) if constraint.amounts else NO_VALUES
         return ClusteredGrid.from_clusters(cells, single, seed, values)
     if not constraint.amounts:
         return CrossValidatedGrid.from_cells(cells, seed)

@@ -40,7 +40,7 @@ MIN_ALERTS = 30
 """Tested alerts below which a boundary's rates say nothing about the number of rows needed."""
 
 
-Promise: TypeAlias = tuple[Rate, Fraction]
+LeastRate: TypeAlias = tuple[Rate, Fraction]
 """A rate of a boundary, and its minimum in [0, 1].
 
 For a maximum false-positive rate, the rate is the specificity; for a maximum of positives among the rows that
@@ -48,8 +48,8 @@ are not flagged, it is the negatives' share there (NPV).
 """
 
 
-def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
-    """Return the promises of a constraint, one for each of its bounds."""
+def least_rates(constraint: Constraint) -> tuple[LeastRate, ...]:
+    """Return the least rates that a constraint promises, one for each of its bounds."""
     return tuple((bound.kept, bound.least) for bound in promised_rates(constraint))
 
 
@@ -71,19 +71,27 @@ class Certified:
 
 @dataclass(frozen=True, kw_only=True)
 class NotCertified:
-    """Why no boundary is certified.
+    """Nothing could be tested, so that no boundary is certified.
 
-    The p-value is that of the first boundary tested; None if nothing could be tested. ``rows_needed`` is the
-    approximate size of a sufficient calibration set (see ``Certifier.rows_needed``); None if these rows do
-    not suggest that any size suffices. It is ``promising`` nevertheless if a boundary with too few tested
-    alerts for that has better rates than are promised. Promises are provable if some number of rows could
-    show them; none shows a rate of 1.
+    Promises are provable if some number of rows could show them; none shows a rate of 1.
     """
 
-    p_value: float | None
-    rows_needed: int | None
-    promising: bool = False
     provable: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed(NotCertified):
+    """No boundary passed its test.
+
+    The p-value is that of the first boundary tested. ``rows_needed`` is the approximate size of a sufficient
+    calibration set (see ``Certifier.rows_needed``); None if these rows do not suggest that any size suffices.
+    It is ``promising`` nevertheless if a boundary with too few tested alerts for that has better rates than
+    are promised.
+    """
+
+    p_value: float
+    rows_needed: int | None
+    promising: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +130,7 @@ class Certifier:
 
     def certify(
         self,
-        promises: Sequence[Promise],
+        promises: Sequence[LeastRate],
         delta: float,
         *,
         at_least: int = 0,
@@ -139,11 +147,11 @@ class Certifier:
         that was tested for them, and at most ``at_most``, which the pilot chose.
         """
         if any(minimum >= 1 for _, minimum in promises):
-            return NotCertified(p_value=None, rows_needed=None, provable=False)
+            return NotCertified(provable=False)
         if sequence is None:
             start, cells = self.start(promises), at_most or len(self.nested.order)
             if start is None:
-                return NotCertified(p_value=None, rows_needed=None)
+                return NotCertified()
             stricter = all(rate.rises_with_flags for rate, _ in promises)
             end, step = (-1, -1) if stricter else (cells, 1)
             sequence = np.arange(min(start, cells - 1), end, step)
@@ -154,7 +162,7 @@ class Certifier:
         certified = certified[self.tested.true_positives[certified] > 0]  # others are of no use
         if len(certified) == 0:
             next_tested = sequence[min(passed, len(sequence) - 1)]
-            return NotCertified(
+            return Failed(
                 p_value=float(p_values[next_tested]),
                 rows_needed=self.rows_needed(promises, delta, int(next_tested)),
                 promising=self._is_promising(promises),
@@ -173,7 +181,7 @@ class Certifier:
             ),
         )
 
-    def start(self, promises: Sequence[Promise]) -> int | None:
+    def start(self, promises: Sequence[LeastRate]) -> int | None:
         """Return the first boundary with the largest expected margin; None if the rate has no trials."""
         count, _ = self.pilot.flat
         expected = np.cumsum(count[self.nested.order] * self.nested.rate)
@@ -190,14 +198,14 @@ class Certifier:
         start = int(np.argmax(margins))
         return None if margins[start] == -np.inf else start
 
-    def _p_values(self, promises: Sequence[Promise]) -> Floats:
+    def _p_values(self, promises: Sequence[LeastRate]) -> Floats:
         """Compute the exact p-value of each boundary, the largest of the promises."""
         p_values: Floats = np.max(
             [_binomial_tail(*self.tested.trials(rate), float(minimum)) for rate, minimum in promises], axis=0
         )
         return p_values
 
-    def _is_promising(self, promises: Sequence[Promise]) -> bool:
+    def _is_promising(self, promises: Sequence[LeastRate]) -> bool:
         """Whether a boundary with fewer alerts than ``rows_needed`` takes has better rates than promised."""
         few = self.tested.selected < MIN_ALERTS
         for rate, minimum in promises:
@@ -205,7 +213,7 @@ class Certifier:
             few = few & (successes > float(minimum) * trials)
         return bool(few.any())
 
-    def rows_needed(self, promises: Sequence[Promise], delta: float, failed: int = -1) -> int | None:
+    def rows_needed(self, promises: Sequence[LeastRate], delta: float, failed: int = -1) -> int | None:
         """Estimate the size of a calibration set that certifies some boundary of the sequence.
 
         It is the smallest number at which a boundary passes if its rates are those of the tested rows, each

@@ -27,17 +27,15 @@ from uqcli.base.choices import EngineName
 from uqcli.base.counts import CellRow, Cells, Ints
 from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import hashes, text_keys
-from uqcli.base.errors import DataError, Opt, UsageError, words
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
 from uqcli.base.single_precision import lowered
 from uqcli.base.wording import exact_number, percent
 from uqcli.boundary.certificate import Certified, Certifier, NotCertified
-from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.boundary.search.smoothing import NestedBoundaries
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import Table
+from uqcli.engines.protocol import CountTable
 from uqcli.engines.request import SAMPLED_FOR, DataRequest, FeatureRequest, Inputs, Roles
 from uqcli.estimates.confusion import Confusion
 from uqcli.kernels.units import dense_ranks
@@ -61,7 +59,7 @@ _CHANCE: Final = 2.0
 """Factor by which shared rows exceed those expected by chance before they are called the same rows."""
 
 
-def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> Table:
+def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> CountTable:
     """Open the table of the pilot, with the columns of the rows that test, which ``data`` requests."""
     if data.engine is EngineName.SPARK:
         raise UsageError(words("--pilot with --engine spark"), expected=words("--engine polars"))
@@ -70,11 +68,11 @@ def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> T
     return open_table(older, uses_uncertainty=uses_uncertainty)
 
 
-def refuse_same_files(request: BoundaryRequest) -> None:
+def refuse_same_files(inputs: Inputs, pilot: Inputs | None) -> None:
     """Refuse a pilot that names the files of INPUT, before any of them is read."""
-    if not isinstance(request.pilot, tuple):
+    if not isinstance(pilot, tuple):
         return
-    names = (request.data.inputs, request.pilot)
+    names = (inputs, pilot)
     with suppress(OSError, ValueError):  # what is no file of this machine is compared by its rows
         own, other = ({inode_of(Path(name)) for name in each} for each in names)
         if own and own == other:
@@ -240,40 +238,6 @@ def _just_above(score: float) -> float:
     return math.nextafter(score, math.inf)
 
 
-def refuse_beyond_region(request: BoundaryRequest) -> None:
-    """Refuse a certificate that needs labels of other scores than those that were drawn, or no pilot."""
-    drawn = "with rows that sample --for certificate drew"
-    if request.pilot is None:
-        raise UsageError(
-            words("--certify {}", drawn),
-            expected="the file of the pilot as well",
-            remedy=words("add --pilot FILE"),
-        )
-    constraint, bins = request.constraint, request.uncertainty_bins
-    below = was_sampled(request.data) == SAMPLED_BELOW
-    (expected,) = (
-        rule for rule in PROMISED.values() if (rule.is_of_cleared if below else rule.is_proportion_of_flagged)
-    )
-    options = (
-        (f"--{constraint.kind}", not isinstance(constraint, expected)),
-        *((bound.options, True) for bound in constraint.also),
-        ("several bounds", len(request.bounds) > 1),
-        ("a review", request.limit is not None),
-        ("groups", request.by is not None),
-        (request.dependence_option, request.data.roles.cluster is not None),
-        (Opt("compare"), bool(request.compared)),
-        (f"--uncertainty-bins {bins}", isinstance(bins, int) and bins > 1),
-    )
-    for option, is_given in options:
-        if is_given:
-            raise UsageError(
-                words("{} {}", option, drawn),
-                expected=words("{} alone", expected.options),
-                remedy="certify one threshold: other rules could reach "
-                f"{'above' if below else 'below'} the scores that were drawn",
-            )
-
-
 def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tuple[Rows, Source]:
     """Read the labelled rows that were drawn for the pilot or for the test, pooled, with their region.
 
@@ -291,7 +255,7 @@ def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tup
         raise DataError(
             f"no row was drawn for the {mark} by column '{SAMPLED_FOR}'",
             expected=words(
-                "the rows of sample --for certificate{}", "" if mark == PILOT else " --pilot FILE"
+                "the rows of sample --for certificate{}", "" if mark == PILOT else words(" --pilot FILE")
             ),
         )
     positives = int(marked.labels.sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -109,7 +109,26 @@ class SavedPilot(msgspec.Struct, frozen=True, kw_only=True):
     positives: Count
 
 
-class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
+class _Risk(msgspec.Struct, frozen=True, kw_only=True):
+    """Risk of a guarantee."""
+
+    delta: Annotated[float, Meta(gt=0, lt=1)]
+
+
+if TYPE_CHECKING:
+    _Promised = _Risk
+else:
+    _Promised = msgspec.defstruct(
+        "_Promised",
+        [(name, Share | msgspec.UnsetType, msgspec.UNSET) for name in PROMISED],
+        bases=(_Risk,),
+        frozen=True,
+        kw_only=True,
+    )
+    """A field for each rate that can be promised, in the order of their kinds, after the risk."""
+
+
+class SavedCertificate(_Promised, frozen=True, kw_only=True):
     """Guarantee on new data, at risk ``delta`` over calibration sets, half of it for cleared rows if any.
 
     The false-positive rate and the omission have at most, other rates have at least the given value.
@@ -122,12 +141,6 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     or a lower one.
     """
 
-    delta: Annotated[float, Meta(gt=0, lt=1)]
-    precision: Share | msgspec.UnsetType = msgspec.UNSET
-    recall: Share | msgspec.UnsetType = msgspec.UNSET
-    fpr: Share | msgspec.UnsetType = msgspec.UNSET
-    specificity: Share | msgspec.UnsetType = msgspec.UNSET
-    omission: Share | msgspec.UnsetType = msgspec.UNSET
     p_value: Share
     seed: Count
     tested_on: TestedOn
@@ -168,6 +181,12 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         return {name: rate for name, rate in rates.items() if rate is not msgspec.UNSET}
 
     @property
+    def rates(self) -> set[str]:
+        """Names of the guaranteed rates, of flagged and of cleared rows."""
+        limit = self.cleared.limit if isinstance(self.cleared, SavedClearance) else None
+        return {*self.bounds, *([str(limit.rate)] if limit else ())}
+
+    @property
     def promises(self) -> int:
         """Number of guarantees, on flagged and on cleared rows."""
         return len(self.bounds) + (self.cleared is not msgspec.UNSET)
@@ -201,7 +220,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     def is_about(self, constraint: Constraint, review: ReviewLimit | None) -> bool:
         """Whether its bounds are those of the boundary."""
         bounds = bounds_by_rate(constraint)
-        limit = review if review and review.kind is not ReviewKind.REVIEW else None
+        limit = review if review and review.is_promise else None
         cleared = given(self.cleared)
         limits = (limit, cleared.limit if cleared else None)
         own, other = ((part.kind, float(part.number)) if part else () for part in limits)

@@ -18,7 +18,7 @@ from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.boundary.calibration import Calibration
 from uqcli.boundary.candidate import Candidate
-from uqcli.boundary.certificate import Certified, Certifier, NotCertified, Promise, promises_of
+from uqcli.boundary.certificate import Certified, Certifier, Failed, LeastRate, NotCertified, least_rates
 from uqcli.boundary.certificate_rows import (
     PILOT,
     TEST,
@@ -42,7 +42,7 @@ from uqcli.boundary.certificate_rule import (
 )
 from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BinOptions, BoundaryRequest, Target
 from uqcli.boundary.outcome import Found, NotFound, Outcome
 from uqcli.boundary.parts.registry import (
     file_fields,
@@ -94,17 +94,17 @@ def certified(request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...]
     delta = checked_delta(request)
     if was_sampled(request.data):  # one file may have both, marked
         return _certified_in_region(request, delta)
-    refuse_same_files(request)
-    uncertain = request.spec(Algorithm.SMOOTH).uncertainty_bins > 1
+    pilot_files = request.certificate.pilot
+    refuse_same_files(request.data.inputs, pilot_files)
+    uncertain = request.bins.spec(Algorithm.SMOOTH).uncertainty_bins > 1
     table = open_table(request.data, uses_uncertainty=uncertain)
     if uncertain:
         request = request.for_columns(table.summary.columns)
-    units = units_of(request)
+    units = units_of(request.target, request.data.roles, request.seed, has_pilot=pilot_files is not None)
     rows, pilot = units.read(table), None
-    if request.pilot is not None:
-        older = open_pilot(request.data, request.pilot, uses_uncertainty=uncertain)
-        pilot = units.read(older)
-    rule = certified_rule(rows, units, delta, pilot)
+    if pilot_files is not None:
+        pilot = units.read(open_pilot(request.data, pilot_files, uses_uncertainty=uncertain))
+    rule = certified_rule(rows, units, request.bins, delta, pilot)
     outcome = _outcome(request, rule, source_of(table.summary), gains)
     if not isinstance(outcome, Found):
         return outcome
@@ -124,7 +124,7 @@ def _outcome(
     calibration = Calibration(
         source=source,
         parameters=request.parameters(rule.spec),
-        constraint=request.constraint,
+        constraint=request.target.constraint,
         rows=rule.cells.total,
         positives=rule.cells.positives,
         seed=request.seed,
@@ -141,7 +141,7 @@ def _outcome(
     if not boundary:
         parts += [*parts_of_nothing(calibration, chosen), *parts_of_failure(certification)]
         return NotFound(calibration=calibration, parts=parts)
-    parts += parts_of_found(calibration, boundary, chosen.algorithm, request.limit)
+    parts += parts_of_found(calibration, boundary, chosen.algorithm, request.target.limit)
     parts += parts_of_certificate(certification, boundary)
     return Found(calibration=calibration, parts=parts, boundary=boundary, expected=None)
 
@@ -151,15 +151,15 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Outcome:
 
     The rule has no reference, since new rows are not like those of the region.
     """
-    assert request.pilot is not None  # refuse_beyond_region requires it
-    older = request.data.on(request.pilot)
+    assert request.certificate.pilot is not None  # refuse_beyond_region requires it
+    older = request.data.on(request.certificate.pilot)
     if was_sampled(older):
         pilot, _ = marked_rows(older, PILOT)
     else:
         pilot = open_table(older, uses_uncertainty=False).rows().pooled()
     rows, source = marked_rows(request.data, TEST)
     column, edge = region_of(rows)
-    constraint, cells = request.constraint, None
+    constraint, cells = request.target.constraint, None
     if constraint.is_of_cleared:  # the rows to drop are flagged in the mirror
         least = 1 - constraint.numbers[0]
         certifier, sequence = region_certifier(mirrored(rows), 0.0 - edge, float(least), float(delta))
@@ -168,11 +168,12 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Outcome:
         outcome, cells = mirrored_outcome(outcome), mirrored_cells(certifier.pilot)
     else:
         certifier, sequence = region_certifier(rows, edge, float(constraint.numbers[0]), float(delta))
-        outcome = certifier.certify(promises_of(constraint), float(delta), sequence=sequence)
+        outcome = certifier.certify(least_rates(constraint), float(delta), sequence=sequence)
     boundary, certificates = None, []
     if isinstance(outcome, Certified):
         boundary = _on_all(rows, outcome, None)
-        certificates = [_saved(outcome, None, request, float(delta), older=pilot, region={column: edge})]
+        units = SingleRows(request.target, request.seed, has_pilot=True)
+        certificates = [_saved(outcome, None, units, float(delta), older=pilot, region={column: edge})]
     rule = CertifiedRule(
         boundary=boundary,
         certification=Certification(
@@ -184,7 +185,7 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Outcome:
             has_pilot=True,
         ),
         cells=cells or certifier.pilot,
-        spec=replace(request.spec(Algorithm.SMOOTH), uncertainty_bins=1),
+        spec=request.bins.one_bin().spec(Algorithm.SMOOTH),
     )
     return _outcome(request, rule, source)
 
@@ -199,7 +200,7 @@ def _reference(rows: Rows, edges: Floats) -> SavedReference:
 
 
 def certified_rule(
-    rows: Rows, units: SingleRows, delta: Fraction, older: Rows | None = None
+    rows: Rows, units: SingleRows, bins: BinOptions, delta: Fraction, older: Rows | None
 ) -> CertifiedRule:
     """Find a boundary on pooled rows and certify it at risk delta.
 
@@ -207,16 +208,15 @@ def certified_rule(
     each has half of the risk. Pooled older rows choose the boundaries if there are any, so that all ``rows``
     test them; otherwise a part of ``rows`` does.
     """
-    request = units.request
-    constraint = request.constraint
+    constraint, limit = units.target.constraint, units.target.limit
     if older is None:
         pilot, test = units.split(rows)
     else:
         pilot, test = older, rows
         units.refuse_common(pilot, test)
-    spec, tried = _chosen_bins(pilot, units)
+    spec, tried = _chosen_bins(pilot, units, bins)
     cells = _cells(rows, spec)
-    tests = _tests_of(request)
+    tests = _tests_of(units.target)
     risk = float(delta / len(tests))
     results = _NOTHING_TESTED
     if pilot.size:
@@ -232,11 +232,11 @@ def certified_rule(
         uncertified=None
         if constraint.is_of_cleared
         else optimise(cells, Algorithm.SMOOTH, constraint).boundary,
-        units=request.tested_units,
-        has_pilot=request.pilot is not None,
+        units=units.name,
+        has_pilot=units.has_pilot,
     )
     if isinstance(failed, NotCertified):
-        if failed.p_value is not None and tried is not None:
+        if isinstance(failed, Failed) and tried is not None:
             # the bins were chosen for this bound: the estimate takes the score alone, as for other bounds
             by_score = _certifier(pilot, test, replace(spec, uncertainty_bins=1), units)
             failed = replace(failed, rows_needed=by_score.rows_needed(last.promises, risk))
@@ -247,9 +247,9 @@ def certified_rule(
     boundary = _on_all(rows, outcome, review)
     ranked = certifier.pilot  # whose edges a certified boundary has
     shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
-    if request.limit and not review:
-        boundary = with_review(boundary, shown, request.limit, Algorithm.SMOOTH)
-    certificate = _saved(outcome, review, request, float(delta), older=older)
+    if limit and not review:
+        boundary = with_review(boundary, shown, limit, Algorithm.SMOOTH)
+    certificate = _saved(outcome, review, units, float(delta), older=older)
     return CertifiedRule(
         boundary=boundary,
         certification=replace(certification, certificates=[certificate]),
@@ -260,14 +260,15 @@ def certified_rule(
     )
 
 
-def _chosen_bins(pilot: Rows, units: SingleRows) -> tuple[GridSpec, tuple[BinsTried, ...] | None]:
+def _chosen_bins(
+    pilot: Rows, units: SingleRows, bins: BinOptions
+) -> tuple[GridSpec, tuple[BinsTried, ...] | None]:
     """Choose the number of uncertainty bins unless it is given: on the pilot, so that there is one test."""
-    request = units.request
-    spec = request.spec(Algorithm.SMOOTH)
-    if not (request.is_auto(Algorithm.SMOOTH) and pilot.size):
+    spec = bins.spec(Algorithm.SMOOTH)
+    if not (bins.is_auto(Algorithm.SMOOTH) and pilot.size):
         return spec, None
     shared = _cells(pilot, replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS))
-    tried = tried_bins(shared, request.constraint, request.seed, units.folds(pilot, shared))
+    tried = tried_bins(shared, units.target.constraint, units.seed, units.folds(pilot, shared))
     return replace(spec, uncertainty_bins=fewest_of(tried)), tried
 
 
@@ -275,32 +276,29 @@ def _chosen_bins(pilot: Rows, units: SingleRows) -> tuple[GridSpec, tuple[BinsTr
 class _Test:
     """Promises that are tested together, in words, and how to ask for less."""
 
-    promises: Sequence[Promise]
+    promises: Sequence[LeastRate]
     text: str
     easier: str
     sets_end: bool = False
 
 
-def _tests_of(request: BoundaryRequest) -> list[_Test]:
+def _tests_of(target: Target) -> list[_Test]:
     """Return the test of the flagged rows, and that of the cleared ones if the review has a limit on them."""
-    constraint, limit = request.constraint, request.limit
-    tests = [_Test(promises=promises_of(constraint), text=constraint.text(), easier=constraint.easier)]
-    if limit and limit.kind is not ReviewKind.REVIEW:
-        is_omission = limit.kind is ReviewKind.OMISSION
-        # a miss is a positive that recall lacks, an omission a cleared row that is positive
-        rate = Rate.NPV if is_omission else Rate.RECALL
+    constraint, limit = target.constraint, target.limit
+    tests = [_Test(promises=least_rates(constraint), text=constraint.text(), easier=constraint.easier)]
+    if limit and limit.is_promise:
         tests.append(
             _Test(
-                promises=[(rate, 1 - limit.number)],
+                promises=[(limit.rate.complement, 1 - limit.number)],
                 text=limit.text(),
                 easier="allow a higher rate",
-                sets_end=is_omission,
+                sets_end=limit.kind is ReviewKind.OMISSION,
             )
         )
     return tests
 
 
-_NOTHING_TESTED: Sequence[Certified | NotCertified] = (NotCertified(p_value=None, rows_needed=None),)
+_NOTHING_TESTED: Sequence[Certified | NotCertified] = (NotCertified(),)
 
 
 def _certify(certifier: Certifier, tests: Sequence[_Test], risk: float) -> Sequence[Certified | NotCertified]:
@@ -332,7 +330,7 @@ def _certifier(pilot: Rows, test: Rows, spec: GridSpec, units: SingleRows) -> Ce
     """Rank the boundaries of a grid on the pilot, and count the rows that test them."""
     ranked = _cells(pilot, spec)
     tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
-    certifier = Certifier.from_cells(ranked, tested, has_own_pilot=units.request.pilot is None)
+    certifier = Certifier.from_cells(ranked, tested, has_own_pilot=not units.has_pilot)
     return units.drawn(certifier, pilot, test)
 
 
@@ -373,14 +371,14 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
 def _saved(
     outcome: Certified,
     review: Certified | None,
-    request: BoundaryRequest,
+    units: SingleRows,
     delta: float,
     *,
     older: Rows | None,
     region: Mapping[str, float] = MappingProxyType({}),
 ) -> SavedCertificate:
-    constraint, limit = request.constraint, request.limit
-    bounds: dict[str, Any] = {**bounds_by_rate(constraint), **region}
+    limit = units.target.limit
+    bounds: dict[str, Any] = {**bounds_by_rate(units.target.constraint), **region}
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
     if review and limit:
         shown: dict[str, Any] = {"miss": float(limit.number)}
@@ -394,9 +392,8 @@ def _saved(
         delta=delta,
         **bounds,
         p_value=outcome.p_value,
-        seed=request.seed,
-        cluster=absent_if_none(request.data.roles.cluster),
-        days=True if request.data.roles.days else msgspec.UNSET,
+        seed=units.seed,
+        **units.columns,
         tested_on=msgspec.convert(outcome.tested, TestedOn, from_attributes=True),
         cleared=cleared,
         pilot=absent_if_none(pilot),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -20,13 +21,13 @@ from uqcli.base.draws import Purpose, dealt
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.expected import Expected, moved
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import Target
 from uqcli.boundary.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
 from uqcli.boundary.rule_words import EXPECTED_RANGE
 from uqcli.boundary.search.constraint_kinds import PROMISED, promised_rates
 from uqcli.boundary.search.thresholds import FittedBoundary, as_numbers, decide
-from uqcli.engines.protocol import Places, Table
-from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.engines.protocol import CountTable, Places
+from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.dependence import unit_sums
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import resample
@@ -40,8 +41,11 @@ _BLOCK_CLUSTERS: Final = 20
 """Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""
 
 
+NO_VALUES: Final = np.empty(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ClusteredRows:
+class RowsByCluster:
     """Single rows, sorted by the key of their cluster, then by score and uncertainty.
 
     ``key`` has the ascending keys of the clusters, int64 of shape (C,), and ``cluster`` the index of each
@@ -53,7 +57,7 @@ class ClusteredRows:
     score: Floats
     uncertainty: Floats
     positive: Bools
-    amounts: Ints | None = None
+    amounts: Ints
 
     @classmethod
     def from_rows(
@@ -64,9 +68,9 @@ class ClusteredRows:
         positive: Bools,
         weight: Ints,
         *,
-        amounts: Ints | None = None,
-    ) -> ClusteredRows:
-        """Sort rows, each as often as its weight; arrays of shape (n,), and (amounts, n)."""
+        amounts: Sequence[Ints] = (),
+    ) -> RowsByCluster:
+        """Sort rows, each as often as its weight; arrays of shape (n,)."""
         order = np.lexsort((positive, uncertainty, score, key))
         order = np.repeat(order, weight[order])
         keys, cluster = dense_ranks(key[order])
@@ -76,7 +80,7 @@ class ClusteredRows:
             score=score[order],
             uncertainty=uncertainty[order],
             positive=positive[order],
-            amounts=None if amounts is None else amounts[:, order],
+            amounts=np.array([amount[order] for amount in amounts]),
         )
 
     def folds(self, seed: int, purpose: Purpose = Purpose.THIN) -> Ints:
@@ -135,7 +139,7 @@ class ClusteredRows:
 class CountedClusters:
     """Clusters of the rows of a table, by counts of these rows; they are in the order of their keys."""
 
-    table: Table
+    table: CountTable
     column: str
 
     @cached_property
@@ -144,7 +148,7 @@ class CountedClusters:
         return self.table.clusters(self.column)
 
     def counts(self, cells: Cells, seed: int, purpose: Purpose = Purpose.THIN) -> tuple[Ints, Ints]:
-        """Count the rows and positive rows of each fold and cell (see ``ClusteredRows.counts``)."""
+        """Count the rows and positive rows of each fold and cell (see ``RowsByCluster.counts``)."""
         edges, bins = cells.rows[0].lower[1:], len(cells.rows)
         places = Places(
             uncertainty_edges=cells.uncertainty_edges,
@@ -190,7 +194,7 @@ class CountedClusters:
         return self.table.counted(self.column, np.arange(len(self.key)), places)
 
 
-def clusters_of(table: Table, column: str | None) -> CountedClusters | None:
+def clusters_of(table: CountTable, column: str | None) -> CountedClusters | None:
     """Return the clusters of a table by their column; None if rows are independent."""
     return None if column is None else CountedClusters(table=table, column=column)
 
@@ -199,21 +203,21 @@ def clusters_of(table: Table, column: str | None) -> CountedClusters | None:
 class ClusteredGrid(CrossValidatedGrid):
     """Cross-validated grid whose folds, samples and permutations are of whole clusters.
 
-    With amounts, ``values`` has the value of flagging each row, int64 of shape (n,).
+    ``values`` has the value of flagging each row, int64 of shape (n,); without amounts it is empty.
     """
 
-    rows: ClusteredRows
+    rows: RowsByCluster
     seed: int
-    values: Ints | None = None
+    values: Ints
 
     @classmethod
     def from_clusters(
-        cls, cells: Cells, rows: ClusteredRows, seed: int, values: Ints | None = None
+        cls, cells: Cells, rows: RowsByCluster, seed: int, values: Ints = NO_VALUES
     ) -> ClusteredGrid:
-        """Split the clusters of a grid into folds."""
+        """Split the clusters of a grid into folds; if the rows have amounts, ``values`` are needed."""
         count, positives = rows.counts(cells, seed)
         grid = cls(cells=cells, count=count, positives=positives, rows=rows, seed=seed, values=values)
-        if rows.amounts is None or values is None:
+        if not len(rows.amounts):
             return grid
         index, length = grid._cell_in_fold, _length(cells)
         amounts = FoldAmounts.from_rows(index, length, rows.positive, rows.amounts, values)
@@ -224,7 +228,6 @@ class ClusteredGrid(CrossValidatedGrid):
 
         None with fewer than 20 clusters.
         """
-        assert self.values is not None  # as there are amounts
         if len(self.rows.key) < FEW_CLUSTERS or not self.values.max(initial=0) > 0:
             return None
         change = (flagged.astype(np.int64) - by_score).ravel()[self._cell_in_fold]
@@ -328,23 +331,25 @@ def expected_over_clusters(expected: Expected, counts: Confusion[Ints], units: s
 
 
 def saved_dependence(
-    request: BoundaryRequest, counts: Confusion[Ints], promising: Mapping[str, Confusion[Ints]] | None = None
+    target: Target,
+    cluster: str,
+    counts: Confusion[Ints],
+    promising: Mapping[str, Confusion[Ints]] = MappingProxyType({}),
 ) -> SavedDependence:
     """Sum up how rows of a cluster depend on each other, for each rate that ``watch`` would test.
 
     Rules that promise no rate are watched by their precision. The counts are those of each cluster; if a
     bound is promised in each of several groups, ``promising`` has those of each group.
     """
-    review = request.limit
-    rates = [str(rate) for bound in promised_rates(request.constraint) for rate in bound.rates] or [
-        "precision"
-    ]
-    where: list[tuple[str | None, Confusion[Ints]]] = [*(promising or {}).items()] or [(None, counts)]
+    review = target.limit
+    rates = [str(rate) for bound in promised_rates(target.constraint) for rate in bound.rates]
+    rates = rates or ["precision"]
+    where: list[tuple[str | None, Confusion[Ints]]] = [*promising.items()] or [(None, counts)]
     promises = {
         promise_name(rate, group): unit_sums(*own.trials(PROMISED[rate].kept))
         for group, own in where
         for rate in rates
     }
     if review and review.kind is ReviewKind.MISS:
-        promises["miss"] = unit_sums(*counts.trials(Rate.CAUGHT))
-    return SavedDependence(column=request.data.roles.cluster or "", promises=promises)
+        promises["miss"] = unit_sums(*counts.trials(review.rate.complement))
+    return SavedDependence(column=cluster, promises=promises)

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from uqcli.base.records import dataclass
 from uqcli.base.wording import p_cell, p_text
-from uqcli.boundary.permutation import Gain
+from uqcli.boundary.permutation import Gain, UtilityGain, ValueGain
 from uqcli.estimates.estimate import Estimate, money_change
 from uqcli.reports.document import Metrics, Table, plain
 
@@ -102,7 +102,8 @@ class TestedUncertainty(UncertaintyComparison):
 
         Without an interval they are -1 and 1.
         """
-        gains = [self.gain.equal_alerts, *([self.gain.value] if self.gain.value else [])]
+        of_value = [self.gain.value] if isinstance(self.gain, ValueGain) else []
+        gains = [self.gain.equal_alerts, *of_value]
         lows, highs = zip(*(gain.ends or (-1.0, 1.0) for gain in gains), strict=True)
         return min(lows), max(highs)
 
@@ -116,8 +117,9 @@ class TestedUncertainty(UncertaintyComparison):
             "placebo": tested.placebo,
             "p": self.p_value,
         }
-        if tested.value:
-            gain = {**gain, "value": tested.value, "value_equal_alerts": tested.value_equal_alerts}
+        if isinstance(tested, ValueGain):
+            at_alerts = tested.value_equal_alerts if isinstance(tested, UtilityGain) else None
+            gain = {**gain, "value": tested.value, "value_equal_alerts": at_alerts}
         return {"gain": gain}
 
     @property
@@ -166,11 +168,11 @@ class TestedUncertainty(UncertaintyComparison):
         """Format the change at equal alerts, with utility if requested."""
         points = self.gain.equal_alerts.value
         recall = "recall unknown" if points is None else f"{100 * points:+.1f} points of recall"
-        if not self.gain.value:
-            return recall
-        if not self.gain.value_equal_alerts:
+        if isinstance(self.gain, UtilityGain):
+            return f"net value {_utility(self.gain.value_equal_alerts)} and {recall}"
+        if isinstance(self.gain, ValueGain):
             return f"value {money_change(self.gain.value)}, {recall}"
-        return f"net value {_utility(self.gain.value_equal_alerts)} and {recall}"
+        return recall
 
 
 def gains_table(compared: Sequence[UncertaintyComparison]) -> Table:

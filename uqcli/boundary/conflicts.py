@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Final
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKind
-from uqcli.base.errors import Opt, UsageError, words
+from uqcli.base.errors import Opt, UsageError, Words, listed_words, words
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.options import caution_confidence
-from uqcli.base.wording import listed
+from uqcli.boundary.certificate_rows import SAMPLED_BELOW, was_sampled
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint_kinds import PROMISED, uncertified_omission
 from uqcli.boundary.statements import CERTIFY, MARGIN
@@ -25,12 +25,12 @@ _GROUPED: Final = (Algorithm.SMOOTH, Algorithm.VW_DPMT)
 
 def checked(request: BoundaryRequest) -> BoundaryRequest:
     """Return a request as it runs, after a check of its options."""
-    if request.certify is not None:
+    if request.certificate.is_asked:
         request = with_one_threshold(request)
         checked_delta(request)
-    elif request.pilot is not None:
+    elif request.certificate.has_pilot:
         raise UsageError(words("--pilot is given without --certify"), remedy=words("add --certify DELTA"))
-    elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
+    elif request.target.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(
             words("--margin with --algorithm {}", request.searched), expected=words("--algorithm smooth")
         )
@@ -49,12 +49,13 @@ def is_accepted(request: BoundaryRequest) -> bool:
 
 def safer_options(request: BoundaryRequest) -> tuple[str, ...]:
     """Return the options that the same command takes, and that make it miss a precision less often."""
-    if not request.constraint.takes_margin:
+    constraint = request.target.constraint
+    if not constraint.takes_margin:
         return ()
-    constraint = request.constraint
+    certain = replace(request, certificate=replace(request.certificate, certify="0.1"))
     cautious = {
-        MARGIN: replace(request, constraint=replace(constraint, margin=Fraction(1))),
-        CERTIFY: replace(request, constraint=replace(constraint, margin=Fraction(0)), certify="0.1"),
+        MARGIN: request.at(replace(constraint, margin=Fraction(1))),
+        CERTIFY: certain.at(replace(constraint, margin=Fraction(0))),
     }
     return tuple(option for option, changed in cautious.items() if is_accepted(changed))
 
@@ -64,23 +65,24 @@ def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
 
     What may be dropped unseen is one threshold unless a number of bins is given.
     """
-    by_default = request.constraint.is_of_cleared and request.is_auto(Algorithm.SMOOTH)
+    by_default = request.target.constraint.is_of_cleared and request.bins.is_auto(Algorithm.SMOOTH)
     if request.searched is not AlgorithmChoice(Algorithm.ST) and not by_default:
         return request
-    return replace(request, uncertainty_bins=1)
+    return request.with_one_threshold()
 
 
 def checked_delta(request: BoundaryRequest) -> Fraction:
     """Return the risk of the certificate, after a check of all other options."""
-    delta = decimal("certify", share_text(request.certify or ""), above=0, below=1)
+    constraint, limit, roles = request.target.constraint, request.target.limit, request.data.roles
+    delta = decimal("certify", share_text(request.certificate.certify or ""), above=0, below=1)
     caution_confidence("--certify", float(delta))
-    request.spec(Algorithm.SMOOTH).check()
+    request.bins.spec(Algorithm.SMOOTH).check()
     if request.searched not in _CERTIFIED_ALGORITHMS:
         raise UsageError(
             words("--certify with --algorithm {}", request.searched),
             expected=words("--algorithm smooth, or st"),
         )
-    if request.constraint.margin:
+    if constraint.margin:
         raise UsageError(words("--margin and --certify cannot be combined"), remedy="leave one of them out")
     if len(request.compared) > 1:  # choosing the best column uses all rows, including those of the test
         raise UsageError(
@@ -90,72 +92,104 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
         )
     if request.curve is not None:
         raise UsageError(words("--frontier and --certify cannot be combined"), remedy="leave one of them out")
-    if request.grid is not None or request.shift is not None:
+    if request.source.is_grid or request.priors.are_others:
         raise UsageError(words("--certify beside --grid or --shift"), expected="the rows themselves")
-    for bound in request.constraint.bounds:
+    for bound in constraint.bounds:
         if not bound.is_promise:
-            options = listed((rule.options for rule in PROMISED.values()), "or")
+            options = listed_words((rule.options for rule in PROMISED.values()), "or")
             raise UsageError(words("--certify with {}", bound.options), expected=options)
-    if request.data.roles.cluster is not None and (
-        not request.constraint.is_proportion_of_flagged
-        or request.constraint.also
-        or (request.limit is not None and request.limit.kind is not ReviewKind.REVIEW)
+    if roles.cluster is not None and (
+        not constraint.is_proportion_of_flagged or constraint.also or (limit and limit.is_promise)
     ):
         raise UsageError(
-            words("--certify with {}", request.dependence_option), expected=words("--precision alone")
+            words("--certify with {}", Opt(roles.dependence)), expected=words("--precision alone")
         )
-    if request.by is not None and request.bound is not GroupBound.EACH:
+    if request.groups.are_asked and request.groups.bound is not GroupBound.EACH:
         raise UsageError(
             words("--certify and --bound overall cannot be combined"), remedy=words("add --bound each")
         )
     return delta
 
 
+def refuse_beyond_region(request: BoundaryRequest) -> None:
+    """Refuse a certificate that needs labels of other scores than those that were drawn, or no pilot."""
+    drawn = words("with rows that sample --for certificate drew")
+    if not request.certificate.has_pilot:
+        raise UsageError(
+            words("--certify {}", drawn),
+            expected="the file of the pilot as well",
+            remedy=words("add --pilot FILE"),
+        )
+    constraint, roles = request.target.constraint, request.data.roles
+    below = was_sampled(request.data) == SAMPLED_BELOW
+    (expected,) = (
+        rule for rule in PROMISED.values() if (rule.is_of_cleared if below else rule.is_proportion_of_flagged)
+    )
+    options = (
+        (Opt(constraint.kind), not isinstance(constraint, expected)),
+        *((bound.options, True) for bound in constraint.also),
+        ("several bounds", len(request.target.bounds) > 1),
+        ("a review", bool(request.target.limit)),
+        ("groups", request.groups.are_asked),
+        (Opt(roles.dependence), roles.cluster is not None),
+        (Opt("compare"), bool(request.compared)),
+        (words("--uncertainty-bins {}", request.bins.uncertainty_bins), request.bins.are_several),
+    )
+    for option, is_given in options:
+        if is_given:
+            raise UsageError(
+                words("{} {}", option, drawn),
+                expected=words("{} alone", expected.options),
+                remedy="certify one threshold: other rules could reach "
+                f"{'above' if below else 'below'} the scores that were drawn",
+            )
+
+
 def refuse_conflicts(request: BoundaryRequest) -> None:
     """Refuse a second bound, a review or groups with options that they do not support."""
-    review = "" if request.limit is None else f"--{request.limit.kind}"
-    groups = "" if request.by is None else Opt("proba") if request.by == PREDICTED else Opt("by")
+    constraint, limit = request.target.constraint, request.target.limit
+    review, groups = Opt(limit.kind) if limit else "", ""
+    if request.groups.are_asked:
+        groups = Opt("proba") if request.groups.by == PREDICTED else Opt("by")
     given = {
-        Opt("shift"): request.shift is not None,
+        Opt("shift"): request.priors.are_others,
         Opt("compare"): bool(request.compared),
         Opt("frontier"): request.curve is not None,
-        Opt("grid"): request.grid is not None,
+        Opt("grid"): request.source.is_grid,
         review: bool(review),
         groups: bool(groups),
     }
     if request.data.roles.cluster is not None:
         _refuse_with_cluster(request, given)
-    if request.constraint.also:
-        options = listed(bound.options for bound in request.constraint.bounds)
+    if constraint.also:
+        options = listed_words(bound.options for bound in constraint.bounds)
         _refuse(options, given, (Opt("shift"), review, groups))
-    if request.constraint.amounts:
-        columns = " and ".join(f"--{role} {column}" for role, column in request.constraint.amounts.items())
+    if constraint.amounts:
+        columns = listed_words(
+            words("{} {}", Opt(role), column) for role, column in constraint.amounts.items()
+        )
         _refuse(columns, given, (Opt("shift"), Opt("grid"), groups))
     if groups:
-        _require_algorithm(groups, request, _GROUPED)
+        _require_algorithm(groups, request.searched, _GROUPED)
         _refuse(groups, given, (Opt("shift"), Opt("compare"), Opt("frontier"), Opt("grid"), review))
     if review:
-        if not request.constraint.is_proportion_of_flagged:
-            raise UsageError(
-                words("{} with {}", review, request.constraint.options), expected=words("--precision")
-            )
-        _require_algorithm(review, request, _REVIEWED)
+        if not constraint.is_proportion_of_flagged:
+            raise UsageError(words("{} with {}", review, constraint.options), expected=words("--precision"))
+        _require_algorithm(review, request.searched, _REVIEWED)
         _refuse(review, given, (Opt("shift"),))
-    if request.constraint.is_of_cleared or (
-        request.limit is not None and request.limit.kind is ReviewKind.OMISSION
-    ):
-        if request.certify is None:
+    if constraint.is_of_cleared or (limit and limit.kind is ReviewKind.OMISSION):
+        if not request.certificate.is_asked:
             raise uncertified_omission()
         _refuse(Opt("max-omission"), given, (Opt("compare"), groups))
 
 
 def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> None:
     """Refuse options whose counts or intervals are of independent rows."""
-    option = request.dependence_option
+    option, by = Opt(request.data.roles.dependence), request.groups.by
     _refuse(option, given, (Opt("grid"),))
-    if request.by == request.data.roles.cluster:
-        raise UsageError(words("{} and --by {}", option, request.by), expected="different columns")
-    if request.constraint.margin:
+    if by == request.data.roles.cluster:
+        raise UsageError(words("{} and --by {}", option, by), expected="different columns")
+    if request.target.constraint.margin:
         raise UsageError(words("{} and --margin cannot be combined", option), remedy="leave one of them out")
     if request.searched in (AlgorithmChoice.ALL, AlgorithmChoice(Algorithm.HR)):
         raise UsageError(
@@ -164,7 +198,7 @@ def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> No
         )
 
 
-def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:
+def _refuse(option: Words, given: dict[str, bool], others: Iterable[str]) -> None:
     for other in others:
         if given[other]:
             raise UsageError(
@@ -172,9 +206,7 @@ def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:
             )
 
 
-def _require_algorithm(option: str, request: BoundaryRequest, supported: tuple[Algorithm, ...]) -> None:
-    if str(request.searched) not in supported:
+def _require_algorithm(option: str, searched: AlgorithmChoice, supported: tuple[Algorithm, ...]) -> None:
+    if str(searched) not in supported:
         names = ", ".join(supported)
-        raise UsageError(
-            words("{} with --algorithm {}", option, request.searched), expected=f"one of: {names}"
-        )
+        raise UsageError(words("{} with --algorithm {}", option, searched), expected=f"one of: {names}")

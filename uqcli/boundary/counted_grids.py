@@ -23,14 +23,16 @@ from uqcli.base.draws import Purpose
 from uqcli.base.records import dataclass
 from uqcli.base.single_precision import near_thresholds
 from uqcli.bin.grid import GridSpec, UncertaintyAxis, cells_from, grid_parts, joined_bins, uncertainty_axis
-from uqcli.boundary.clusters import CountedClusters
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.clusters import CountedClusters, RowsByCluster
+from uqcli.boundary.expected import BootstrapSamples
+from uqcli.boundary.options import BinOptions, Target
 from uqcli.boundary.reference import ranges_for_reference
 from uqcli.boundary.search.algorithms import ranges_for_threshold
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, tried_bins
+from uqcli.boundary.search.goals import top_runs
 from uqcli.boundary.search.smoothing import nested_boundaries
-from uqcli.engines.protocol import Table
+from uqcli.engines.protocol import CountTable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,75 +72,86 @@ class CountedGrid:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Known:
+    """What is known of some rows already, for all bounds that are searched on them."""
+
+    grids: dict[GridSpec, CountedGrid] = field(default_factory=dict)
+    tried: dict[tuple[GridSpec, str], tuple[BinsTried, ...]] = field(default_factory=dict)
+    lowest_edges: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
+    samples: dict[int, BootstrapSamples] = field(default_factory=dict)
+    clusters: dict[tuple[str, ...], RowsByCluster] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CountedRows:
     """Rows of a table, counted once in each grid.
 
-    The constraint is the one on these rows, and the binning of the request is theirs. If only smoothed
-    boundaries on shared grids are searched under the constraint (``smoothed_only``), counts must be exact
-    near their thresholds only. ``clusters`` are those of dependent rows; None if rows are independent.
+    The constraint of the target is the one on these rows. If only smoothed boundaries on shared grids are
+    searched under it (``smoothed_only``), counts must be exact near their thresholds only. ``clusters`` are
+    those of dependent rows; None if rows are independent. The seed is that of the folds in which the number
+    of uncertainty bins is chosen.
     """
 
-    constraint: Constraint
-    table: Table
-    request: BoundaryRequest
+    target: Target
+    table: CountTable
+    options: BinOptions
+    seed: int
     smoothed_only: bool = False
     clusters: CountedClusters | None = None
-    _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
-    _tried: dict[tuple[GridSpec, str], tuple[BinsTried, ...]] = field(default_factory=dict)
-    _lowest_edges: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
+    _known: Known = field(default_factory=Known)
 
     @property
-    def seed(self) -> int:
-        """Seed of the folds in which the number of uncertainty bins is chosen."""
-        return self.request.seed
+    def constraint(self) -> Constraint:
+        """Constraint on these rows."""
+        return self.target.constraint
 
     @property
     def _bounds(self) -> tuple[Constraint, ...]:
         """Constraints near whose thresholds counts are exact."""
-        return (self.constraint, *(bound for bound in self.request.bounds if bound != self.constraint))
+        return (self.constraint, *(bound for bound in self.target.bounds if bound != self.constraint))
 
     def _tried_on(self, counted_grid: CountedGrid, constraint: Constraint) -> tuple[BinsTried, ...]:
         """Compute the gain of each number of uncertainty bins, on a grid that may still be refined."""
         key = counted_grid.spec, repr(constraint)
-        if key not in self._tried:
+        if key not in self._known.tried:
             cells = counted_grid.cells(
-                counted_grid.spec.uncertainty_bins, self.request.cells_per_bin or SCORE_BINS
+                counted_grid.spec.uncertainty_bins, self.options.cells_per_bin or SCORE_BINS
             )
             folds = None
             if self.clusters is not None:  # other folds than those in which the choice is tested
                 folds = self.clusters.counts(cells, self.seed, Purpose.SPLIT)
-            self._tried[key] = tried_bins(cells, constraint, self.seed, folds)
-        return self._tried[key]
+            self._known.tried[key] = tried_bins(cells, constraint, self.seed, folds)
+        return self._known.tried[key]
 
     def _shared(self, bins: int) -> GridSpec:
         """Return the default grid with a number of uncertainty bins."""
-        return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.request.cells_per_bin)
+        return GridSpec(binning=Binning.SHARED, uncertainty_bins=bins, score_bins=self.options.cells_per_bin)
 
     def _counted_grids(self) -> list[CountedGrid]:
         """Return the grids that were counted before, or else the default one with one uncertainty bin."""
-        return list(self._counted.values()) or [self._count(self._shared(1))]
+        return list(self._known.grids.values()) or [self._count(self._shared(1))]
 
     def _count(self, spec: GridSpec) -> CountedGrid:
         """Count the rows once per grid; scores are also exact enough for a single threshold."""
-        if spec not in self._counted:
+        if spec not in self._known.grids:
             axis = uncertainty_axis(self.table, spec)
             lean = self.smoothed_only and spec.binning is Binning.SHARED
             thresholds = partial(self._at_thresholds, spec=spec, axis=axis) if lean else None
             parts = grid_parts(self.table, axis.edges, spec, partial(self._query, spec=spec), thresholds)
-            self._counted[spec] = CountedGrid(spec=spec, axis=axis, parts=parts)
-        return self._counted[spec]
+            self._known.grids[spec] = CountedGrid(spec=spec, axis=axis, parts=parts)
+        return self._known.grids[spec]
 
     def _at_thresholds(
         self, counts: Sequence[RangeCounts], spec: GridSpec, axis: UncertaintyAxis
     ) -> list[Bools]:
         """Return the ranges with the lowest positive row above the thresholds of smoothed boundaries."""
         *parts, total = counts
-        if spec not in self._lowest_edges:  # called again after these are opened
-            self._lowest_edges[spec] = self._lowest_flagged(
+        if spec not in self._known.lowest_edges:  # called again after these are opened
+            self._known.lowest_edges[spec] = self._lowest_flagged(
                 CountedGrid(spec=spec, axis=axis, parts=tuple(counts))
             )
         mask = np.zeros(len(total.value), dtype=np.bool_)
-        for lowest_by_bin in self._lowest_edges[spec]:
+        for lowest_by_bin in self._known.lowest_edges[spec]:
             bins_per_run = len(parts) // len(lowest_by_bin)
             for bin_index, lowest in enumerate(lowest_by_bin):
                 firsts = [
@@ -157,7 +170,7 @@ class CountedRows:
         """
         all_cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, counted_grid.spec.score_bins)
         bin_counts = {1, len(all_cells.rows)}
-        if self.request.is_auto(Algorithm.SMOOTH):
+        if self.options.is_auto(Algorithm.SMOOTH):
             bin_counts = {1, 2, *(fewest_of(self._tried_on(counted_grid, bound)) for bound in self._bounds)}
         thresholds = []
         for cells in map(all_cells.joined, sorted(bin_counts)):
@@ -174,8 +187,10 @@ class CountedRows:
         """Mark the ranges for a single threshold, and for the reference of any rule on the grid."""
         total = counts[-1]
         *parts, mask = ranges_for_reference(counts, bins_after_merging(spec))
+        cells = single_row(total.counts)
+        runs = top_runs(cells.rows[0])  # the same for all bounds
         for bound in self._bounds:
-            mask = mask | ranges_for_threshold(total, bound.goal(single_row(total.counts)))
+            mask = mask | ranges_for_threshold(total, runs, bound.goal(cells))
         return [*parts, mask]
 
 

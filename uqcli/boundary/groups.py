@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property, partial, reduce
 from itertools import pairwise
 from operator import add
@@ -23,6 +22,7 @@ from uqcli.base.records import dataclass
 from uqcli.boundary.calibration import Calibration
 from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
 from uqcli.boundary.candidate import Candidate
+from uqcli.boundary.certificate import Failed
 from uqcli.boundary.certificate_rows import open_pilot, refuse_same_files
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule
@@ -53,7 +53,7 @@ from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws, nested_of_each
 from uqcli.boundary.search.thresholds import FittedBoundary, as_numbers, boundary_at
 from uqcli.boundary.tested_units import units_of
-from uqcli.engines.protocol import Partition, Table
+from uqcli.engines.protocol import CountTable, Partition
 from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.rules.saved import refuse_unsavable
 
@@ -200,42 +200,50 @@ _GROUP_BYTES = 150
 
 def find_by_group(request: BoundaryRequest) -> Outcome:
     """Find the boundary of each group that is large enough, and of all rows."""
-    by, algorithm = request.by or "", Algorithm(request.searched)
-    delta = None if request.certify is None else checked_delta(request)
-    refuse_same_files(request)
-    calibration_set = CalibrationRows.from_request(request, request.constraint)
-    request = calibration_set.request  # for one threshold, if there is no uncertainty
+    groups, constraint, algorithm = request.groups, request.target.constraint, Algorithm(request.searched)
+    by, least = groups.by or "", groups.min_group
+    refuse_same_files(request.data.inputs, request.certificate.pilot)
+    calibration_set = CalibrationRows.from_request(request, constraint)
+    # for one threshold, if there is no uncertainty
+    request = replace(request, data=calibration_set.data, bins=calibration_set.options)
     # first, since it needs most memory beside the rows, which the groups then use again
     pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
     *counted, _ = calibration_set.table.range_counts(Partition(groups=(by,)), no_ranges)
     scores = dict(zip(calibration_set.table.groups(by), counted, strict=True))
-    names = _large_groups({name: counts.rows for name, counts in scores.items()}, request.min_group)
+    names = _large_groups({name: counts.rows for name, counts in scores.items()}, least)
+    boundaries: Mapping[str, FittedBoundary] = {}
     expected: Expected | None = None
     certificates: Mapping[str, SavedCertificate] = {}
     certification: Certification | None = None
-    if delta is None:
+    if request.certificate.is_asked:
+        rows_of = {name: calibration_set.only(by, name) for name in names}
+        boundaries, certificates, certification = _certify(rows_of, request)
+    else:
         counts_of = {name: scores[name] for name in names}
         of_groups = calibration_set.cells_of_groups(by, counts_of, algorithm)
-        boundaries, expected = _search(names, of_groups, algorithm, request)
-    else:
-        boundaries, certificates, certification = _certify(
-            {name: calibration_set.only(by, name) for name in names}, request, delta
-        )
-    small = {name: counts.rows for name, counts in scores.items() if counts.rows < request.min_group}
-    rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
-    if small:
-        rest = _counts_under(calibration_set.table, by, small, pooled)
-    rules = parts_of_groups(request, boundaries, certificates, small, rest)
-    boundary = None
-    if boundaries:
-        fit = reduce(add, (own.fit for own in boundaries.values()), rest)
-        boundary = replace(pooled, fit=fit)
+        search = GroupSearch.over(of_groups, algorithm, constraint, groups.bound)
+        if found := search.boundaries():
+            boundaries, expected = dict(zip(names, found, strict=True)), search.expected(request.seed)
+    small = {name: counts.rows for name, counts in scores.items() if counts.rows < least}
+    rest = _counts_under(calibration_set.table, by, small, pooled)
+    fit = reduce(add, (own.fit for own in boundaries.values()), rest)
+    boundary = replace(pooled, fit=fit) if boundaries else None
     chosen = Candidate(algorithm=algorithm, boundary=boundary, expected=expected)
-    calibration = _calibration(calibration_set, request, len(pooled.thresholds))
+    cells = calibration_set.one_row
+    calibration = Calibration(
+        source=calibration_set.source,
+        parameters=request.parameters(calibration_set.spec(algorithm, len(pooled.thresholds))),
+        constraint=constraint,
+        rows=cells.total,
+        positives=cells.positives,
+        seed=request.seed,
+    )
     parts = [
         *parts_of_rows(calibration, lacks_uncertainty=calibration_set.lacks_uncertainty),
         *parts_of_search(calibration, chosen, [chosen]),
-        *rules,
+        *parts_of_groups(
+            groups, constraint, boundaries=boundaries, certificates=certificates, small=small, rest=rest
+        ),
     ]
     if not boundary:
         parts += parts_of_nothing(calibration, chosen)
@@ -243,10 +251,17 @@ def find_by_group(request: BoundaryRequest) -> Outcome:
         return NotFound(calibration=calibration, parts=parts)
     units = Parts()
     if calibration_set.clusters:
-        counts, promising, in_groups = _by_cluster(calibration_set, by, boundaries, pooled, request)
-        parts += file_fields(dependence=saved_dependence(request, counts, promising))
+        counts, promising, in_groups = _by_cluster(calibration_set, by, boundaries, pooled)
+        saved = saved_dependence(
+            request.target,
+            calibration_set.clusters.column,
+            counts,
+            promising if groups.bound is GroupBound.EACH else {},
+        )
+        parts += file_fields(dependence=saved)
         if expected:
-            chosen = replace(chosen, expected=expected_over_clusters(expected, in_groups, request.units))
+            expected = expected_over_clusters(expected, in_groups, f"{request.data.roles.dependence}s")
+            chosen = replace(chosen, expected=expected)
         units = parts_of_units(calibration, chosen, cluster_numbers(in_groups), len(boundaries))
     reference = calibration_set.reference(
         boundary.uncertainty_edges,
@@ -264,19 +279,6 @@ def find_by_group(request: BoundaryRequest) -> Outcome:
             *parts_of_limit(calibration, boundary, orders_rows=False, dependent=bool(units)),
         ]
     return Found(calibration=calibration, parts=parts, boundary=boundary, expected=chosen.expected)
-
-
-def _calibration(calibration_set: CalibrationRows, request: BoundaryRequest, bins: int) -> Calibration:
-    """Return the rows of all groups together, with the options of a rule with some uncertainty bins."""
-    cells = calibration_set.one_row
-    return Calibration(
-        source=calibration_set.source,
-        parameters=calibration_set.parameters(request, Algorithm(request.searched), bins),
-        constraint=request.constraint,
-        rows=cells.total,
-        positives=cells.positives,
-        seed=request.seed,
-    )
 
 
 def _large_groups(sizes: Mapping[str, int], least: int) -> list[str]:
@@ -297,17 +299,16 @@ def _by_cluster(
     by: str,
     boundaries: Mapping[str, FittedBoundary],
     pooled: FittedBoundary,
-    request: BoundaryRequest,
 ) -> tuple[Confusion[Ints], dict[str, Confusion[Ints]], Confusion[Ints]]:
     """Count the rows of each cluster that the boundaries flag.
 
-    Also return the counts of each group in which the bound is promised, and the sums over all groups.
+    Also return the counts of each group, and the sums over all groups.
     """
     clusters = calibration_set.clusters
     assert clusters  # as rows depend on each other
     size = len(clusters.key)
     in_groups, replaced = no_counts(size), no_counts(size)
-    promising = {}
+    of_groups = {}
     for name, boundary in boundaries.items():
         own = calibration_set.only(by, name).clusters
         assert own  # as all rows have clusters
@@ -315,33 +316,23 @@ def _by_cluster(
         counts = own.flagged(boundary)
         add_at(in_groups, place, counts)
         add_at(replaced, place, own.flagged(pooled))
-        if request.bound is GroupBound.EACH:
-            promising[name] = counts
-    return in_groups + (clusters.flagged(pooled) - replaced), promising, in_groups
-
-
-def _search(
-    names: Sequence[str], parts: Iterable[Cells], algorithm: Algorithm, request: BoundaryRequest
-) -> tuple[dict[str, FittedBoundary], Expected | None]:
-    """Find the boundaries of the groups, none if there is none, and estimate their results on new data."""
-    search = GroupSearch.over(parts, algorithm, request.constraint, request.bound)
-    boundaries = search.boundaries()
-    if boundaries is None:
-        return {}, None
-    return dict(zip(names, boundaries, strict=True)), search.expected(request.seed)
+        of_groups[name] = counts
+    return in_groups + (clusters.flagged(pooled) - replaced), of_groups, in_groups
 
 
 def _certify(
-    parts: Mapping[str, CalibrationRows], request: BoundaryRequest, delta: Fraction
+    parts: Mapping[str, CalibrationRows], request: BoundaryRequest
 ) -> tuple[dict[str, FittedBoundary], dict[str, SavedCertificate], Certification]:
     """Certify a boundary of each group, at an equal share of the risk; others flag nothing.
 
     There are no boundaries if none is certified.
     """
-    by, units, older = request.by or "", units_of(request), None
-    if request.pilot is not None:
+    by, pilot_files, older = request.groups.by or "", request.certificate.pilot, None
+    delta = checked_delta(request)
+    units = units_of(request.target, request.data.roles, request.seed, has_pilot=pilot_files is not None)
+    if pilot_files is not None:
         uncertain = "uncertainty" in request.data.roles.numbers
-        older = open_pilot(request.data, request.pilot, uses_uncertainty=uncertain)
+        older = open_pilot(request.data, pilot_files, uses_uncertainty=uncertain)
     rules = {}
     for name, part in parts.items():
         rows = units.read(part.table)
@@ -350,16 +341,17 @@ def _certify(
             pilot = rows.select(np.empty(0, dtype=np.int64))
             if name in older.groups(by):
                 pilot = units.read(older.only(by, name))
-        rules[name] = certified_rule(rows, units, delta / len(parts), pilot)
+        rules[name] = certified_rule(rows, units, request.bins, delta / len(parts), pilot)
     outcomes = {name: rule.certification for name, rule in rules.items()}
     certificates = {name: saved for name, outcome in outcomes.items() for saved in outcome.certificates}
     failures = [outcome.failed for outcome in outcomes.values() if outcome.failed]
+    tested = [failure for failure in failures if isinstance(failure, Failed)]
     failed = min(
-        failures, key=lambda failure: 1.0 if failure.p_value is None else failure.p_value, default=None
+        failures, key=lambda failure: failure.p_value if isinstance(failure, Failed) else 1.0, default=None
     )
-    sizes = [failure.rows_needed for failure in failures if failure.rows_needed is not None]
-    if failed:
-        promising = any(failure.promising for failure in failures)
+    if isinstance(failed, Failed):
+        sizes = [failure.rows_needed for failure in tested if failure.rows_needed is not None]
+        promising = any(failure.promising for failure in tested)
         failed = replace(failed, rows_needed=min(sizes, default=None), promising=promising)
     boundaries = {name: rule.boundary or _never(rule.cells) for name, rule in rules.items()}
     risk = f"{100 * float(delta) / len(parts):.3g} %"
@@ -367,11 +359,11 @@ def _certify(
         delta=float(delta),
         certificates=list(certificates.values()),
         failed=failed,
-        tested_target=f"{request.constraint.text()} at a risk of {risk}",
-        easier=request.constraint.easier,
+        tested_target=f"{request.target.constraint.text()} at a risk of {risk}",
+        easier=request.target.constraint.easier,
         groups=len(parts),
-        units=request.tested_units,
-        has_pilot=request.pilot is not None,
+        units=units.name,
+        has_pilot=units.has_pilot,
     )
     return boundaries if certificates else {}, certificates, certification
 
@@ -382,13 +374,17 @@ def _never(cells: Cells) -> FittedBoundary:
     return FittedBoundary(uncertainty_edges=np.empty(0), thresholds=(None,), fit=fit)
 
 
-def _counts_under(table: Table, by: str, groups: Collection[str], boundary: FittedBoundary) -> Confusion[int]:
-    """Count the rows of some groups that a boundary flags, in one pass over all groups."""
+def _counts_under(
+    table: CountTable, by: str, groups: Collection[str], boundary: FittedBoundary
+) -> Confusion[int]:
+    """Count the rows of some groups that a boundary flags, in one pass over all groups; 0 of no group."""
+    counts = Confusion(rows=0, positives=0, selected=0, true_positives=0)
+    if not groups:
+        return counts
     thresholds = boundary.thresholds * len(table.groups(by))
     *parts, _ = table.range_counts(
         Partition(groups=(by,), edges=boundary.uncertainty_edges), partial(_at_thresholds, thresholds)
     )
-    counts = Confusion(rows=0, positives=0, selected=0, true_positives=0)
     for index, name in enumerate(table.groups(by)):
         if name in groups:
             bins = slice(index * len(boundary.thresholds), (index + 1) * len(boundary.thresholds))

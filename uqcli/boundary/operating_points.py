@@ -17,6 +17,7 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, Ints, distinct_numbers
+from uqcli.base.errors import Opt, words
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
@@ -50,7 +51,7 @@ _NAMES: Final[Mapping[str, str]] = {
     ConstraintKind.MAX_SELECTED: "alerts",
 }
 _OTHER_CONSTRAINTS: Final = frozenset(
-    option for rule in RULES.values() for option in rule.options.split(" and ")
+    option for rule in RULES.values() for option in words("{}", rule.options) if isinstance(option, Opt)
 )
 
 PointOnGrid = tuple[FittedBoundary, Expected]

@@ -68,9 +68,6 @@ class Gain:
     and ``at_bound`` that if both meet the constraint. ``placebo`` is the mean gain of the permutations at
     equal alerts. ``p_value`` and ``p_hurts`` are the shares of permutations, including the identity, whose
     gain is at least, and at most, as large; ``least_p`` is the least share that so many permutations allow.
-
-    ``value`` and ``value_equal_alerts`` are both gains in units of the utility, for as many rows; None for
-    other constraints, the second also for columns of amounts.
     """
 
     equal_alerts: Estimate
@@ -79,8 +76,20 @@ class Gain:
     p_value: float
     p_hurts: float
     least_p: float
-    value: Estimate | None = None
-    value_equal_alerts: Estimate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueGain(Gain):
+    """Also the gain at the best thresholds in units of the utility, for as many rows."""
+
+    value: Estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class UtilityGain(ValueGain):
+    """Also that at equal alerts, of a utility without columns of amounts."""
+
+    value_equal_alerts: Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +137,12 @@ class FoldAmounts:
         )
 
 
+_NONE: Final = np.zeros((2, 0, 0), dtype=np.int64)
+NO_AMOUNTS: Final = FoldAmounts(
+    sums=_NONE[..., None], rows=_NONE, totals=_NONE, squares=_NONE.astype(np.float64), largest=(0, 0)
+)
+
+
 def added_by_cell(index: Ints, length: int, column: Ints | Bools) -> Ints:
     """Add up a column of single rows by fold and cell; int64, shape (FOLDS, length)."""
     totals = np.zeros(FOLDS * length, dtype=np.int64)
@@ -146,7 +161,7 @@ class CrossValidatedGrid:
     cells: Cells
     count: Ints
     positives: Ints
-    amounts: FoldAmounts | None = None
+    amounts: FoldAmounts = NO_AMOUNTS
 
     @classmethod
     def from_cells(cls, cells: Cells, seed: int) -> CrossValidatedGrid:
@@ -192,8 +207,7 @@ class CrossValidatedGrid:
     @cached_property
     def by_rank(self) -> Curve:
         """Curve of ranking by score and uncertainty."""
-        sums = no_amounts(self.count.size) if self.amounts is None else self.amounts.sums
-        sums = sums.reshape(*sums.shape[:2], self.count.size)
+        sums = self.amounts.sums.reshape(*self.amounts.sums.shape[:2], self.count.size)
         return Curve.from_counts(self.shares.ravel(), self.positives.ravel(), self.count.ravel(), sums)
 
     def value_gained(self, constraint: Constraint) -> Estimate:
@@ -221,7 +235,6 @@ class CrossValidatedGrid:
         ``flagged`` has shape (FOLDS, cells), ``by_score`` (cells,). None with too few rows on which the two
         differ, or without any gain.
         """
-        assert self.amounts is not None  # checked before
         amounts = self.amounts
         if not amounts.largest[0]:
             return None
@@ -449,14 +462,14 @@ def gain_of(
         p_hurts=(1 + int((gains <= observed).sum())) / (drawn + 1),
         least_p=1 / (drawn + 1),
     )
-    if grid.amounts is not None:
-        return replace(measured, value=grid.value_gained(constraint))
+    if constraint.amounts:
+        return ValueGain(**vars(measured), value=grid.value_gained(constraint))
     if constraint.is_bound:
         return measured
     # at equal alerts, one more true positive means one false positive fewer
     full_recall_value = float(sum(constraint.numbers)) * int(grid.by_score.hits[-1])
-    return replace(
-        measured,
+    return UtilityGain(
+        **vars(measured),
         value=_estimate(_more_value(grid.by_rank, grid.by_score, constraint), at_bound[1], _AT_BOUND),
         value_equal_alerts=_scaled(measured.equal_alerts, full_recall_value),
     )
@@ -491,7 +504,7 @@ def _resampled(
     orders = [np.unique(column, return_inverse=True)[1] for column in keys]
     seed, digest = key
     measures = [_more_recall, *([] if constraint.is_bound else [_more_value])]
-    if grid.amounts is not None:
+    if constraint.amounts:
         measures = []
 
     def draw(resample_index: int) -> list[float] | None:

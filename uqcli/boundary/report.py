@@ -24,6 +24,7 @@ from uqcli.reports.document import (
     HeadCard,
     Metrics,
     OneResult,
+    OnTerminal,
     OperatingPoints,
     Table,
     Verdict,
@@ -81,7 +82,7 @@ class BoundaryReport(OneResult):
             claims=[self.claim, *said(Slot.CLAIM)],
             card=self.card,
             operating_points=self.operating_points,
-            live=said(Slot.LIVE),
+            terminal=OnTerminal(live=said(Slot.LIVE)),
         )
 
     def shortfall(self) -> str:

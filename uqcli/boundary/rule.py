@@ -10,8 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count, percent
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule_file import SavedBoundary
 from uqcli.boundary.rule_part import Decider, Description, RulePart
 from uqcli.boundary.rule_parts.registry import parts_of, unowned_keys
@@ -52,6 +54,17 @@ class BoundaryArtifact(SavedBoundary, frozen=True, kw_only=True, dict=True):
         """See Saved."""
         contradictions = (part.contradiction() for part in self._parts)
         return next(filter(None, contradictions), "") or self.missing_columns()
+
+    def promises(self) -> Sequence[Promise]:
+        """Return the rates that it promises on new rows: those of its bounds, as its parts change them."""
+        promises: Sequence[Promise] = self._decider.plain_promises()
+        for part in self._parts:
+            promises = part.promised(promises)
+        return promises
+
+    def unpromised(self) -> UsageError | None:
+        """Return why it cannot be watched without a bound; None if it promises a rate."""
+        return self._decider.unpromised()
 
     @property
     def needs_uncertainty(self) -> bool:
@@ -143,7 +156,7 @@ class BoundaryArtifact(SavedBoundary, frozen=True, kw_only=True, dict=True):
     def _target(self, certified: str) -> str:
         """State what it is for."""
         text, constraint = self._description, self.constraint.parsed()
-        bounds = constraint.text() if certified else constraint.target()
+        bounds = text.policy or (constraint.text() if certified else constraint.target())
         return f"{bounds}{text.data}{text.margin}{text.limit}{certified}{text.limit_beside}"
 
 

@@ -14,6 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, OnInvalid, ReviewKind
+from uqcli.base.defaults import MAX_ROWS
+from uqcli.base.options import FirstRowsOptions
 from uqcli.boundary.certificate_rule import Region, SavedCertificate
 from uqcli.boundary.reference import SavedReference
 from uqcli.boundary.search.algorithms import SavedRecalibration
@@ -33,6 +35,9 @@ ZONES: Final = ("flag", REVIEWED, "clear")
 
 NEW_FORMAT: Final = 2
 """Format version of rules that an earlier version would apply differently."""
+
+CAPACITY_FORMAT: Final = 3
+"""Format version of rules of the first rows of each group, of which earlier versions would flag none."""
 
 OTHER_GROUPS: Final = "(any other)"
 """Name of the rows whose group has no rule of its own."""
@@ -213,6 +218,11 @@ class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
     low: Annotated[float, Meta(ge=0, le=1)] | None
     high: Annotated[float, Meta(ge=0, le=1)] | None
 
+    @classmethod
+    def of(cls, estimate: Estimate) -> SavedRange:
+        """Save an estimate."""
+        return cls(value=estimate.value or 0.0, low=estimate.low, high=estimate.high)
+
     @property
     def estimate(self) -> Estimate:
         """The share as an estimate."""
@@ -224,6 +234,13 @@ class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
 
     precision: SavedRange
     recall: SavedRange
+
+
+class SavedCapacity(msgspec.Struct, frozen=True, kw_only=True):
+    """The first ``top`` rows of each value of a column are flagged; of times, the date is the value."""
+
+    top: Annotated[int, Meta(ge=1, le=MAX_ROWS)]
+    per: Annotated[str, Meta(min_length=1)]
 
 
 class SavedBoundary(Saved, frozen=True, kw_only=True):
@@ -246,8 +263,9 @@ class SavedBoundary(Saved, frozen=True, kw_only=True):
     groups: Annotated[dict[str, SavedGroup], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
     classes: Annotated[list[str], Meta(min_length=2)] | msgspec.UnsetType = msgspec.UNSET
     nested: Annotated[list[list[float | None]], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    capacity: SavedCapacity | msgspec.UnsetType = msgspec.UNSET
 
-    newest_format: ClassVar[int] = NEW_FORMAT
+    newest_format: ClassVar[int] = CAPACITY_FORMAT
     decides: ClassVar[bool] = True
 
     def optional_keys(self) -> set[str]:
@@ -301,8 +319,16 @@ class SavedBoundary(Saved, frozen=True, kw_only=True):
 
     @property
     def newer_fields(self) -> bool:
-        """Whether it has a review, groups or columns of amounts."""
-        return self.has_zones or bool(self.group_rules) or bool(self.constraint.amounts)
+        """Whether it has a review, groups, columns of amounts or a capacity."""
+        older = self.has_zones or bool(self.group_rules) or bool(self.constraint.amounts)
+        return older or self.first.are_asked
+
+    @property
+    def first(self) -> FirstRowsOptions:
+        """The first rows that it flags in place of thresholds, as options of other rules ask for them."""
+        if isinstance(self.capacity, SavedCapacity):
+            return FirstRowsOptions(top=self.capacity.top, per=self.capacity.per)
+        return FirstRowsOptions()
 
     @property
     def is_raised(self) -> bool:

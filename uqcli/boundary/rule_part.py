@@ -6,14 +6,18 @@ A part is made from the file, and reads its keys there. Parts do not know each o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import msgspec
 import numpy as np
 
 from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.base.errors import UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.wording import listed
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule_file import (
     NEW_FORMAT,
     ZONES,
@@ -22,9 +26,11 @@ from uqcli.boundary.rule_file import (
     contradictory_thresholds,
 )
 from uqcli.boundary.rule_words import Holes, threshold_table
+from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.boundary.search.thresholds import as_numbers, decide
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import DataRequest, FeatureRequest, Roles
+from uqcli.estimates.confusion import Rate
 from uqcli.reports.document import Metrics, Table
 from uqcli.rules.expressions import Column, Comparison, Constant, Expression, Formula, Output, Steps
 
@@ -34,8 +40,9 @@ class Description(Holes):
     """Metrics of a rule, and holes of the sentences on it; parts fill them in turn.
 
     ``where`` names the rows of its results, and ``expected_where`` those to which the expected recall and
-    precision apply. ``data`` and ``margin`` follow its bounds, then ``limit``, which is certified with them,
-    and ``limit_beside``, which is not. ``risk`` is that of a certificate; 0 without one.
+    precision apply. ``policy`` takes the place of its bounds if it has no thresholds. ``data`` and ``margin``
+    follow its bounds, then ``limit``, which is certified with them, and ``limit_beside``, which is not.
+    ``risk`` is that of a certificate; 0 without one.
     """
 
     title: str
@@ -43,6 +50,7 @@ class Description(Holes):
     where: str = "calibration set"
     expected_cells: tuple[str, str] | tuple[()] = ()
     expected_where: str = "expected on new data"
+    policy: str = ""
     data: str = ""
     margin: str = ""
     limit: str = ""
@@ -66,6 +74,10 @@ class RulePart:
         """Return the description, filled by it."""
         return description
 
+    def promised(self, promises: Sequence[Promise]) -> Sequence[Promise]:
+        """Return what the rule promises, changed by it."""
+        return promises
+
 
 class Decider(RulePart):
     """A part that decides rows: those whose score reaches the threshold of its uncertainty bin are flagged.
@@ -83,7 +95,7 @@ class Decider(RulePart):
             return "its bounds are not in order"
         if constraint.amounts and (rule.format_version != NEW_FORMAT or rule.fit.value is msgspec.UNSET):
             return f"its value is missing, or {newer}"
-        if rule.format_version == NEW_FORMAT and not rule.newer_fields:
+        if rule.format_version != FORMAT_VERSION and not rule.newer_fields:
             return f"its review is incomplete, or {newer}"
         contradiction = contradictory_thresholds(rule.uncertainty_edges, rule.thresholds)
         return contradiction or ("" if rule.fit.adds_up else "its fit counts contradict each other")
@@ -93,6 +105,22 @@ class Decider(RulePart):
         fit, title = self.rule.fit, f"Boundary ({self.rule.algorithm})"
         metrics = {"precision": fit.precision, "recall": fit.recall, "selected": fit.selected}
         return Description(title=title, metrics=metrics, flagged=fit.flagged)
+
+    def plain_promises(self) -> list[Promise]:
+        """Return the bounds that it was fitted for, before other parts change them; else a precision."""
+        bounds = self.rule.constraint.parsed().promised_bounds or {str(Rate.PRECISION): Fraction(0)}
+        return [Promise(rate=rate, bound=bound, origin="target") for rate, bound in bounds.items()]
+
+    def unpromised(self) -> UsageError | None:
+        """Return the error of watching a rule that promises no rate; None if it does."""
+        constraint = self.rule.constraint.parsed()
+        if constraint.promised_bounds:
+            return None
+        return UsageError(
+            f"a rule for {constraint.text()} has no rate as its target",
+            expected=f"a rule for a {listed((rule.name for rule in PROMISED.values()), 'or')}",
+            remedy=words("give --bound S to watch its precision"),
+        )
 
     def tables(self, results: Table) -> list[Table]:
         """Return its tables, with that of the results."""

@@ -68,6 +68,11 @@ class Holes:
     verdict: Verdict = field(default_factory=lambda: Verdict(text="not tested on new rows yet"))
 
 
+def highest_ranked(top: int) -> str:
+    """Name the first rows of a group, of which there is at least one."""
+    return "the highest-ranked row" if top == 1 else f"the {count(top)} highest-ranked rows"
+
+
 def answer(fit: Confusion[int] | Fit, holes: Holes, *, independent: bool = True) -> str:
     """State what a boundary does with the calibration rows, in one sentence.
 
@@ -90,7 +95,8 @@ def answer(fit: Confusion[int] | Fit, holes: Holes, *, independent: bool = True)
     precision, recall = percent(fit.precision), percent(fit.recall)
     if 0 < fit.selected < FEWEST_FLAGGED and fit.recall is not None:
         right = right_of(fit.true_positives, fit.selected, independent=independent)
-        sent = f", and {count(fit.zones[0])} rows are sent to review" if fit.zones else ""
+        are = "is" if fit.zones and fit.zones[0] == 1 else "are"
+        sent = f", and {rows_of(fit.zones[0])} {are} sent to review" if fit.zones else ""
         return f"{flags}: {right}; {recall} of all {words.positives} are {words.found}{sent}."
     if fit.zones:
         reviewed, caught = fit.zones

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -33,15 +33,21 @@ from uqcli.boundary.candidates import (
     single_threshold_beside,
     threshold_instead,
 )
-from uqcli.boundary.certificate_rows import refuse_beyond_region, was_sampled
+from uqcli.boundary.certificate_rows import was_sampled
 from uqcli.boundary.certify import certified
 from uqcli.boundary.clusters import expected_over_clusters, saved_dependence
 from uqcli.boundary.comparison import UncertaintyComparison
-from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
+from uqcli.boundary.conflicts import (
+    checked,
+    is_accepted,
+    refuse_beyond_region,
+    refuse_conflicts,
+    safer_options,
+)
 from uqcli.boundary.dependent_columns import alike_rows
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.operating_points import write_frontier
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import AlgorithmOptions, BoundaryRequest
 from uqcli.boundary.outcome import Found, NotFound, Outcome
 from uqcli.boundary.parts.registry import (
     Parts,
@@ -88,7 +94,7 @@ from uqcli.engines.open import (
     require_memory,
     reusable_streams,
 )
-from uqcli.engines.protocol import Table
+from uqcli.engines.protocol import CountTable
 from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.rules.codec import load_kind
@@ -123,14 +129,27 @@ def run(
         return replace(result, artifact=between_clusters(result.artifact, request.data))
 
 
+def fitted(request: BoundaryRequest) -> BoundaryArtifact | None:
+    """Find a boundary without what only a report or new rows need; None if there is none.
+
+    Its rule equals that of ``run``, without the fields of other rules beside it, of the calibration rows as
+    a reference, and of rows without a label.
+    """
+    with _reading(request):
+        outcome = _run(request, report=False)
+    return artifact_of(outcome) if isinstance(outcome, Found) else None
+
+
 @contextmanager
 def _reading(request: BoundaryRequest) -> Iterator[None]:
     """Let streams be read as often as needed, and errors of a missing uncertainty say how to do without."""
-    is_read_again = (
-        request.data.may_lack_labels or request.data.roles.cluster is not None or request.certify is not None
-    )
+    data = request.data
+    is_read_again = data.may_lack_labels or data.roles.cluster is not None or request.certificate.is_asked
     with _needing_uncertainty(request), reusable_streams() if is_read_again else nullcontext():
         yield
+
+
+_BY_SCORE: Final = AlgorithmOptions(algorithm=AlgorithmChoice(Algorithm.ST))
 
 
 @contextmanager
@@ -141,13 +160,15 @@ def _needing_uncertainty(request: BoundaryRequest) -> Iterator[None]:
     except MissingColumnError as error:
         if error.roles != {"uncertainty"}:
             raise
-        if request.compare and not request.names_uncertainty:
+        if request.compared and not request.names_uncertainty:
             raise UsageError(
-                words("--compare without an uncertainty: {}", error.found),
+                words("--compare without an uncertainty: {}", error.words[0]),
                 expected=words("--uncertainty COLUMN"),
             ) from error
-        if not request.compare and is_accepted(replace(request, algorithm=AlgorithmChoice(Algorithm.ST))):
-            error.reword(error.found, words("{}, or --algorithm st to use the score alone", error.remedy))
+        if not request.compared and is_accepted(replace(request, search=_BY_SCORE)):
+            error.reword(
+                error.words[0], words("{}, or --algorithm st to use the score alone", error.words[2])
+            )
         raise
 
 
@@ -168,7 +189,9 @@ def _with_all_rows(
     for name in _DOUBTS:
         for sentence in outcome.says(name):
             doubt(sentence)
-    if request.data.roles.cluster is None and request.grid is None:
+    target = request.target  # of several bounds, the first says it for all
+    is_first = target.constraint in (*target.bounds, target.constraint)[:1]
+    if is_first and request.data.roles.cluster is None and not request.source.is_grid:
         outcome = outcome.beside(*_alike(rule, request))
     counted = with_all_rows(rule, request.data)
     if counted is not rule:
@@ -177,52 +200,59 @@ def _with_all_rows(
 
 
 def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> Parts:
-    """See ``alike_rows``; none for all bounds but the first."""
-    if request.bounds and request.constraint != request.bounds[0]:
-        return []
+    """See ``alike_rows``."""
 
     def takes_option(column: str) -> bool:
-        return is_accepted(replace(request, data=request.data.clustered_by(column)))
+        return is_accepted(request.on(request.data.clustered_by(column)))
 
     data = replace(request.data, roles=roles_of([rule], ColumnOverrides(), labelled=True))
     return parts_of_alike(alike_rows(rule.as_decided(data), rule, takes_option))
 
 
-def _run(request: BoundaryRequest, rows: CalibrationRows | None = None) -> Outcome:
+def _run(request: BoundaryRequest, rows: CalibrationRows | None = None, *, report: bool = True) -> Outcome:
     request = checked(request)
-    if request.certify is not None and request.grid is None and was_sampled(request.data):
+    certifies = request.certificate.is_asked
+    if certifies and not request.source.is_grid and was_sampled(request.data):
         refuse_beyond_region(request)
-    request = replace(request, data=request.data.with_amounts(request.constraint.amounts))
+    class_weights, constraint = None, request.target.constraint
+    request = request.on(request.data.with_amounts(constraint.amounts))
     _require_memory(request)
-    class_weights, constraint = None, request.constraint
-    if request.shift is not None and request.certify is None:  # certified() refuses it
-        class_weights = target_weights_of(load_shift(request.shift), request.data.positive_value)
+    if request.priors.shift is not None and not certifies:  # certified() refuses it
+        class_weights = target_weights_of(load_shift(request.priors.shift), request.data.positive_value)
         constraint = in_source(constraint, class_weights)
-    if request.by is not None:
+    if request.groups.are_asked:
         with reusable_streams():  # the rows are read several times
             return find_by_group(request)
+    if request.compared and request.source.is_grid:
+        raise UsageError(words("--compare beside --grid"), expected="the rows themselves")
     if not request.compared:
         read = rows.under(constraint) if rows else None
-        return _find_boundary(request, constraint, class_weights, calibration_set=read)
+        find = _find_boundary if report else _find_alone
+        return find(request, constraint, class_weights, calibration_set=read)
     with reusable_streams():  # the rows are read twice
-        gains, calibration_set = compare_uncertainties(request, constraint)
+        requests = {name: request.on(request.data.with_uncertainty(name)) for name in request.compared}
+        rows_by_name = {
+            name: CalibrationRows.from_request(each, constraint, uncertain=True)
+            for name, each in requests.items()
+        }
+        gains = compare_uncertainties(rows_by_name)
+        best = gains[0].uncertainty
+        calibration_set = rows_by_name[best]
         if gains[0].verdict == "helps":
             calibration_set = replace(calibration_set, min_bins=2)
-        return _find_boundary(
-            request.with_uncertainty(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
-        )
+        return _find_boundary(requests[best], constraint, class_weights, gains, calibration_set)
 
 
 def _require_memory(request: BoundaryRequest) -> None:
-    if request.grid is not None:
+    if request.source.is_grid:
         return
     clustered = request.data.roles.cluster is not None
     beside = expected_bytes(request.data, CLUSTERED) if clustered else 0
-    if request.certify is not None:
+    if request.certificate.is_asked:
         require_memory(request.data, RANKED, beside)
-    elif request.algorithm == AlgorithmChoice(Algorithm.HR):
+    elif request.search.algorithm == AlgorithmChoice(Algorithm.HR):
         require_memory(request.data, RANKED_TWICE, beside)
-    elif request.cells_per_bin is None:
+    elif request.bins.cells_per_bin is None:
         require_memory(request.data, EVERY_SCORE, beside)
     elif clustered:
         require_memory(request.data, CLUSTERED)
@@ -235,25 +265,16 @@ def _find_boundary(
     gains: tuple[UncertaintyComparison, ...] = (),
     calibration_set: CalibrationSet | None = None,
 ) -> Outcome:
-    if request.certify is not None:
+    if request.certificate.is_asked:
         return certified(request, gains)
-    calibration_set = calibration_set or _read_calibration_set(request, constraint)
-    if isinstance(calibration_set, CalibrationRows) and calibration_set.lacks_uncertainty:
-        request = replace(request, data=calibration_set.request.data, uncertainty_bins=1)
-    best, candidates, unsaved = _search(request, calibration_set, constraint, gains)
-    best, counts = _over_clusters(best, calibration_set, request.units)
+    searched = _searched(request, constraint, gains, calibration_set)
+    request, calibration_set, calibration = searched.request, searched.calibration_set, searched.calibration
+    best, candidates, unsaved = searched.best, searched.candidates, searched.unsaved
+    algorithm, cells, counts = (unsaved or best).algorithm, searched.cells, searched.counts
     if request.curve:
-        _write_curve(request, request.curve, calibration_set, best, class_weights)
-    algorithm = (unsaved or best).algorithm
-    cells = calibration_set.cells(algorithm)
-    calibration = Calibration(
-        source=calibration_set.source,
-        parameters=_as_used(request, calibration_set, best, cells),
-        constraint=constraint,
-        rows=cells.total,
-        positives=cells.positives,
-        seed=request.seed,
-    )
+        # with class weights, the odds concern rows of other class priors than the table counts
+        bounds = () if class_weights else request.target.bounds or (request.target.constraint,)
+        _write_curve(request.curve, calibration_set, best, bounds)
     score_only = None if unsaved else single_threshold_beside(best, calibration_set)
     fewer = None if unsaved else equal_alerts(best, calibration_set)
     tried = calibration_set.tried if calibration_set.is_auto(algorithm) else None
@@ -270,14 +291,16 @@ def _find_boundary(
     boundary = best.boundary
     if not boundary:
         relaxed = _without_margin(calibration_set, best, constraint)
-        remedy = "; boundary without a bound lists what these rows allow" if request.grid is None else ""
+        remedy = (
+            "; boundary without a bound lists what these rows allow" if not request.source.is_grid else ""
+        )
         parts += parts_of_nothing(calibration, best, candidates, without_margin=relaxed, remedy=remedy)
         parts += parts_of_unsaved(unsaved)
         return NotFound(calibration=calibration, parts=parts)
     cautious = _cautious(calibration_set, best, constraint)
     nested, reference = _nested(calibration_set, best), _reference(calibration_set, best, boundary)
     parts += [
-        *parts_of_found(calibration, boundary, best.algorithm, request.limit),
+        *parts_of_found(calibration, boundary, best.algorithm, request.target.limit),
         *parts_of_expectation(calibration, boundary, best.expected, class_weights),
         *parts_of_margin(calibration, best, cautious, safer_options(request)),
         *parts_of_limit(calibration, boundary, orders_rows=best.orders_rows, dependent=bool(counts)),
@@ -287,7 +310,81 @@ def _find_boundary(
     ]
     if counts:
         parts += parts_of_units(calibration, best, cluster_numbers(counts))
-        parts += file_fields(dependence=saved_dependence(request, counts))
+        parts += _dependence(request, counts)
+    return Found(calibration=calibration, parts=parts, boundary=boundary, expected=best.expected)
+
+
+class _Searched(NamedTuple):
+    """Calibration set, what the search of it found, and the request for the columns that were read.
+
+    ``unsaved`` is a boundary that a single threshold replaces. ``cells`` are those on which the algorithm
+    worked, and ``counts`` those of the rule by cluster; None if rows are independent.
+    """
+
+    request: BoundaryRequest
+    calibration_set: CalibrationSet
+    calibration: Calibration
+    best: Candidate
+    candidates: tuple[Candidate, ...]
+    unsaved: Candidate | None
+    cells: Cells
+    counts: Confusion[Ints] | None
+
+
+def _searched(
+    request: BoundaryRequest,
+    constraint: Constraint,
+    gains: tuple[UncertaintyComparison, ...] = (),
+    calibration_set: CalibrationSet | None = None,
+) -> _Searched:
+    """Search a calibration set, which is read if it is not known."""
+    calibration_set = calibration_set or _read_calibration_set(request, constraint)
+    if isinstance(calibration_set, CalibrationRows) and calibration_set.lacks_uncertainty:
+        request = request.on(calibration_set.data).with_one_threshold()
+    best, candidates, unsaved = _search(request, calibration_set, constraint, gains)
+    best, counts = _over_clusters(best, calibration_set, f"{request.data.roles.dependence}s")
+    cells = calibration_set.cells((unsaved or best).algorithm)
+    calibration = Calibration(
+        source=calibration_set.source,
+        parameters=_as_used(request, calibration_set, best, cells),
+        constraint=constraint,
+        rows=cells.total,
+        positives=cells.positives,
+        seed=request.seed,
+    )
+    return _Searched(
+        request, calibration_set, calibration, best, candidates, unsaved, cells=cells, counts=counts
+    )
+
+
+def _dependence(request: BoundaryRequest, counts: Confusion[Ints]) -> Parts:
+    """Return the part of how the rows of a cluster depend on each other."""
+    cluster = request.data.roles.cluster or ""
+    return file_fields(dependence=saved_dependence(request.target, cluster, counts))
+
+
+def _find_alone(
+    request: BoundaryRequest,
+    constraint: Constraint,
+    class_weights: BinaryWeights | None,
+    calibration_set: CalibrationSet | None = None,
+) -> Outcome:
+    """Find a boundary as ``_find_boundary`` does, with no other beside it."""
+    if request.certificate.is_asked:
+        return certified(request)
+    searched = _searched(request, constraint, calibration_set=calibration_set)
+    calibration, best, boundary = searched.calibration, searched.best, searched.best.boundary
+    parts = parts_of_search(calibration, best, searched.candidates)
+    if not boundary:
+        return NotFound(calibration=calibration, parts=parts)
+    parts += [
+        *parts_of_rows(calibration, lacks_uncertainty=searched.request.data.roles.lacks_uncertainty),
+        *parts_of_target(class_weights, boundary),
+        *parts_of_found(calibration, boundary, best.algorithm, request.target.limit),
+        *parts_of_expectation(calibration, boundary, best.expected, class_weights),
+    ]
+    if searched.counts:
+        parts += _dependence(request, searched.counts)
     return Found(calibration=calibration, parts=parts, boundary=boundary, expected=best.expected)
 
 
@@ -310,18 +407,15 @@ def _search(
             candidates = (best,)
     if not _has_recall(best, constraint):
         best = _with_recall(candidates, constraint)
-    if request.limit and best.boundary:
+    limit = request.target.limit
+    if limit and best.boundary:
         cells = calibration_set.cells_of_rule(best.algorithm, best.bins)
-        best = replace(best, boundary=with_review(best.boundary, cells, request.limit, best.algorithm))
+        best = replace(best, boundary=with_review(best.boundary, cells, limit, best.algorithm))
     return best, candidates, unsaved
 
 
 def _write_curve(
-    request: BoundaryRequest,
-    output: RowOutput,
-    calibration_set: CalibrationSet,
-    best: Candidate,
-    class_weights: BinaryWeights | None,
+    output: RowOutput, calibration_set: CalibrationSet, best: Candidate, bounds: Sequence[Constraint]
 ) -> None:
     """Write the trade-off curve of a grid."""
     if ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID:
@@ -329,8 +423,6 @@ def _write_curve(
             words("--frontier without a grid"),
             expected=words("--algorithm vw-dpmt, smooth or another that works on one"),
         )
-    # with class weights, the odds concern rows of other class priors than the table counts
-    bounds = () if class_weights else request.bounds or (request.constraint,)
     write_frontier(calibration_set.cells(best.algorithm), calibration_set.every_score, output, bounds)
 
 
@@ -380,17 +472,22 @@ def _with_recall(candidates: Sequence[Candidate], constraint: Constraint) -> Can
     return replace(closest, boundary=None, closest=boundary, recalibration=None, expected=None)
 
 
+def _among(request: BoundaryRequest, bounds: Sequence[Constraint]) -> BoundaryRequest:
+    """Return a request for several bounds on the same rows."""
+    return replace(request, target=replace(request.target, bounds=tuple(bounds)))
+
+
 def run_several(
     request: BoundaryRequest, constraints: Sequence[Constraint]
 ) -> Result[SeveralBoundariesReport, None]:
     """Find a boundary for each of several bounds; all or none are saved."""
-    request = replace(request, bounds=tuple(constraints))
+    request = _among(request, constraints)
     with reusable_streams():  # certificates, comparisons and groups read the rows once per bound
         with _needing_uncertainty(request):
             rows = _read_once(request)
-        results = [run(replace(request, constraint=constraint), rows) for constraint in constraints[:1]]
+        results = [run(request.at(constraint), rows) for constraint in constraints[:1]]
         request = replace(request, curve=None)  # the same for all bounds
-        results += [run(replace(request, constraint=constraint), rows) for constraint in constraints[1:]]
+        results += [run(request.at(constraint), rows) for constraint in constraints[1:]]
     failure = next((result.failure for result in results if result.failure), None)
     bounds_with_results = zip(constraints, results, strict=True)
     boundaries = {bound.value: result.artifact for bound, result in bounds_with_results if result.artifact}
@@ -400,21 +497,22 @@ def run_several(
 
 def _read_once(request: BoundaryRequest) -> CalibrationRows | None:
     """Return the calibration set for all bounds of a request; None if each needs another one."""
-    needs_another = (request.certify, request.by, request.shift, request.grid, request.limit)
-    if request.compared or any(option is not None for option in needs_another):
+    needs_another = (request.certificate.is_asked, request.groups.are_asked, request.target.limit)
+    if any(needs_another) or request.compared or request.priors.are_others or request.source.is_grid:
         return None
     refuse_conflicts(request)
     _require_memory(request)
-    return CalibrationRows.from_request(request, request.bounds[0])
+    return CalibrationRows.from_request(request, request.target.bounds[0])
 
 
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
     """Return the calibration set, with the constraint converted to the class priors of its rows."""
-    if request.grid is None:
+    if request.source.grid is None:
         return CalibrationRows.from_request(request, constraint)
-    grid = load_kind(request.grid, GridArtifact)
+    grid = load_kind(request.source.grid, GridArtifact)
     inherit_doubts(grid)
-    return CalibrationGrid.from_grid(request, grid, constraint)
+    auto = request.bins.is_auto(Algorithm.SMOOTH) and request.searched is not AlgorithmChoice.ALL
+    return CalibrationGrid.from_grid(grid, constraint, auto=auto, seed=request.seed)
 
 
 def _grid_cells(calibration_set: CalibrationSet, algorithm: Algorithm, cells: Cells) -> Cells | None:
@@ -459,7 +557,10 @@ def _as_used(
     request: BoundaryRequest, calibration_set: CalibrationSet, best: Candidate, cells: Cells
 ) -> BoundaryParameters:
     """Return the options of the saved rule; without grid options if its algorithm uses no grid."""
-    parameters = calibration_set.parameters(request, best.algorithm, best.bins or len(cells.rows))
+    parameters = request.parameters(calibration_set.spec(best.algorithm, best.bins or len(cells.rows)))
+    if isinstance(calibration_set, CalibrationGrid):
+        read = calibration_set.artifact.parameters
+        parameters = msgspec.structs.replace(parameters, on_invalid=read.on_invalid, positive=read.positive)
     if ALGORITHMS[best.algorithm].works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
     used = AlgorithmChoice(best.algorithm)
@@ -468,7 +569,7 @@ def _as_used(
     )
 
 
-def run_targets(request: BoundaryRequest, table: Table | None = None) -> Result[TargetsReport, None]:
+def run_targets(request: BoundaryRequest, table: CountTable | None = None) -> Result[TargetsReport, None]:
     """Find the rules for usual precisions and shares of alerts; none is saved.
 
     Each is the rule of ``run`` for that constraint. The table of the rows may be open already.
@@ -494,14 +595,14 @@ def run_targets(request: BoundaryRequest, table: Table | None = None) -> Result[
 
 
 def _rows_and_targets(
-    request: BoundaryRequest, table: Table | None
+    request: BoundaryRequest, table: CountTable | None
 ) -> tuple[CalibrationRows, tuple[Constraint, ...]]:
     """Read the rows once for all targets that may be of interest; also return those that a rule reaches."""
     shares = [constraint_from(max_selected=share) for share in _SHARES]
     all_precisions = sorted({*_PRECISIONS, *_HIGH_PRECISIONS}, key=float)
     precisions = [constraint_from(precision=text) for text in all_precisions]
     bounds = (*precisions, *shares)
-    rows = CalibrationRows.from_request(replace(request, bounds=bounds), bounds[0], table=table)
+    rows = CalibrationRows.from_request(_among(request, bounds), bounds[0], table=table)
     rows.cells(Algorithm(request.searched))  # counted once, for all bounds
     cells = rows.one_row
     usual = usual_precisions(cells.positives, cells.total)
@@ -537,9 +638,9 @@ def _reports(
     request: BoundaryRequest, bounds: tuple[Constraint, ...], rows: CalibrationRows
 ) -> Iterator[FoundReport]:
     """Find the rule for each bound, and leave out those without one."""
-    request = replace(request, bounds=bounds)
+    request = _among(request, bounds)
     for bound in bounds:
-        of_bound = replace(request, constraint=bound)
+        of_bound = request.at(bound)
         with _reading(of_bound):
             report = _with_all_rows(_run(of_bound, rows), of_bound).report
         if isinstance(report, FoundReport):

@@ -8,7 +8,7 @@ from typing import Any
 from uqcli.base.defaults import VERSION
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import MOST_NAMED, count, percent, printable, ranges
+from uqcli.base.wording import MOST_NAMED, count, percent, printable, ranges, rows_of
 from uqcli.boundary.expected import Expected, agreed, expected_cells
 from uqcli.boundary.outcome import Outcome
 from uqcli.boundary.report import BoundaryReport, FoundReport
@@ -175,7 +175,7 @@ class SeveralBoundariesReport:
     def _notes(self) -> list[str]:
         source = self._first.calibration.source
         return [
-            f"Calibration set: {count(source.rows)} rows, {count(source.positives)} positive.",
+            f"Calibration set: {rows_of(source.rows)}, {count(source.positives)} positive.",
             f"Goal: {self._first.calibration.constraint.aim('its target met')}.",
             *(
                 f"{report.constraint.text()}: {shortfall}."

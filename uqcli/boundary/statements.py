@@ -54,6 +54,9 @@ class Fact(StrEnum):
     ENOUGH_ALERTS = auto()
     """Enough calibration rows are flagged to know a precision."""
 
+    SEARCHED = auto()
+    """The rule is the best one for a goal."""
+
     ORDERED = auto()
     """High scores are more often positive than low ones."""
 
@@ -113,30 +116,38 @@ class Slot(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Phrases(Holes):
-    """Holes of the core sentences.
+class ExpectationHoles(Holes):
+    """Holes of what to expect.
 
     ``where`` is where precision and recall are expected, ``between`` what their ranges allow for, and
-    ``expected_also`` has sentences after them. ``within`` follows the number of calibration rows. ``since``
-    says why a bound is out of reach. ``one_threshold`` says why the rule is a single threshold, ``advice``
-    which rule to use after a comparison; where it is empty, ``instead`` is the advice if the uncertainty does
-    not help. ``limit_also`` says what a limit for a file does not. ``curves`` are the named thresholds of the
-    figure, with a sentence about them.
+    ``expected_also`` has sentences after them. ``within`` follows the number of calibration rows.
+    ``limit_also`` says what a limit for a file does not.
     """
 
-    raised: bool = False
-    this_rule: str = "this rule"
     where: str = "new data"
     between: str = ""
     expected_also: tuple[str, ...] = ()
     within: str = ""
+    limit_also: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrases(ExpectationHoles):
+    """Holes of the core sentences.
+
+    ``since`` says why a bound is out of reach. ``one_threshold`` says why the rule is a single threshold,
+    ``advice`` which rule to use after a comparison; where it is empty, ``instead`` is the advice if the
+    uncertainty does not help. ``curves`` are the named thresholds of the figure, with a sentence about them.
+    """
+
+    raised: bool = False
+    this_rule: str = "this rule"
     certified: str = ""
     no_boundary: str = "no boundary"
     since: str = ""
     one_threshold: str = ""
     advice: str = ""
     instead: str = ""
-    limit_also: str = ""
     next_option: str = ""
     curves: tuple[tuple[str, Thresholds], ...] = ()
     about_curves: str = ""
@@ -185,6 +196,7 @@ PLACES: Final[Mapping[str, Place]] = {
     "dependent-rows": place(Slot.CAUTION),
     "groups-without-rule": place(Slot.CAUTION),
     "bound": place(Slot.CAUTION, _FOUND),
+    "ties": place(Slot.CAUTION, _FOUND),
     "other-direction": place(Slot.CAUTION),
     "single-threshold": place(Slot.CAUTION),
     "empty-bins": place(Slot.CAUTION),
@@ -192,10 +204,12 @@ PLACES: Final[Mapping[str, Place]] = {
     "just-met": place(Slot.CAUTION, _FOUND, _UNCERTIFIED, _ENOUGH),
     "likely-missed": place(Slot.CAUTION, _FOUND, _UNCERTIFIED, _ENOUGH, Fact.SOURCE_PRIORS),
     "calibration-set": place(Slot.NOTE),
-    "goal": place(Slot.NOTE),
+    "goal": place(Slot.NOTE, Fact.SEARCHED),
     "obstacle": place(Slot.NOTE),
     "raised-scores": place(Slot.NOTE, unless=Fact.ONE_THRESHOLD),
     "limit": place(Slot.NOTE, _FOUND),
+    "first-rows": place(Slot.NOTE, _FOUND),
+    "fewer-rows": place(Slot.NOTE, _FOUND),
     "hits": place(Slot.NOTE, _FOUND),
     "threshold-beside": place(Slot.NOTE, _FOUND),
     "bound-by-group": place(Slot.NOTE, _FOUND),
@@ -249,11 +263,11 @@ LAYOUT: Final = Layout(
         *("target_precision", "recall", "precision", "selected", "true_positives", "rows", "positives"),
         *("reviewed", "caught", "review_share", "miss", "value", "value_caught", "expected"),
         *("score_only_recall", "score_only_equal_alerts", "best_precision", "recall_at_best_precision"),
-        *("gain", "by_group", "groups_without_rule"),
+        *("gain", "by_group", "groups_without_rule", "capacity"),
     ),
     keys=(
         *("feasible", "algorithm", "uncertainty_edges", "thresholds", "notes", "review_thresholds", "groups"),
-        *("certificate", "verdict", "compared", "bins_tried", "algorithms"),
+        *("certificate", "verdict", "compared", "bins_tried", "algorithms", "capacity"),
     ),
     known_if={
         "recall": Fact.LIKE_NEW_ROWS,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -12,23 +15,31 @@ from uqcli.base.rows import Rows
 from uqcli.bin.grid import cell_of
 from uqcli.boundary.certificate import PILOT_PARTS, Certifier
 from uqcli.boundary.certificate_rows import refuse_common_clusters
-from uqcli.boundary.clusters import ClusteredRows, counts_by_cluster, saved_dependence
+from uqcli.boundary.clusters import RowsByCluster, counts_by_cluster, saved_dependence
 from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import Target
 from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, between_rows
 from uqcli.boundary.search.thresholds import FittedBoundary
-from uqcli.engines.protocol import Table
+from uqcli.engines.protocol import CountTable
+from uqcli.engines.request import Roles
 from uqcli.kernels.units import dense_ranks
 from uqcli.rules.saved import SavedDependence, Source
 
 
 class SingleRows:
-    """Rows are independent."""
+    """Rows are independent.
 
-    def __init__(self, request: BoundaryRequest) -> None:
-        self.request = request
+    ``has_pilot`` says that older rows choose the boundaries, so that all of these test them.
+    """
 
-    def read(self, table: Table) -> Rows:
+    name = "rows"
+    columns: Mapping[str, Any] = MappingProxyType({})
+    """Fields of the certificate that name the column of the units."""
+
+    def __init__(self, target: Target, seed: int, *, has_pilot: bool) -> None:
+        self.target, self.seed, self.has_pilot = target, seed, has_pilot
+
+    def read(self, table: CountTable) -> Rows:
         """Return the pooled rows of a table."""
         return table.rows().pooled()
 
@@ -37,7 +48,7 @@ class SingleRows:
 
     def split(self, rows: Rows) -> tuple[Rows, Rows]:
         """Split the rows into a pilot of a fifth, and the rest."""
-        pilot, rest = split_by_hash(rows, self.request.seed, [rows.size // PILOT_PARTS])
+        pilot, rest = split_by_hash(rows, self.seed, [rows.size // PILOT_PARTS])
         return rows.reweighted(pilot), rows.reweighted(rest)
 
     def folds(self, pilot: Rows, cells: Cells) -> tuple[Ints, Ints] | None:  # noqa: ARG002
@@ -66,11 +77,13 @@ class SingleRows:
 class WholeClusters(SingleRows):
     """Rows depend on each other within clusters, of each of which one flagged row is drawn."""
 
-    def __init__(self, request: BoundaryRequest, cluster: str) -> None:
-        super().__init__(request)
+    def __init__(self, target: Target, seed: int, roles: Roles, cluster: str, *, has_pilot: bool) -> None:
+        super().__init__(target, seed, has_pilot=has_pilot)
+        self.name = f"{roles.dependence}s"
+        self.columns = {"cluster": cluster, **({"days": True} if roles.days else {})}
         self._cluster = cluster
 
-    def read(self, table: Table) -> Rows:
+    def read(self, table: CountTable) -> Rows:
         """Return the pooled rows of a table, with the key of each cluster's text."""
         rows = table.rows()
         key = table.clusters(self._cluster)[rows.groups[self._cluster]]
@@ -83,7 +96,7 @@ class WholeClusters(SingleRows):
     def split(self, rows: Rows) -> tuple[Rows, Rows]:
         """Split the clusters into a pilot of a fifth, and the rest."""
         keys, index = dense_ranks(rows.groups[self._cluster])
-        order = np.lexsort((keys, hashes([keys], self.request.seed, Purpose.SPLIT)))
+        order = np.lexsort((keys, hashes([keys], self.seed, Purpose.SPLIT)))
         in_pilot: Bools = np.zeros(len(keys), dtype=np.bool_)
         in_pilot[order[: len(keys) // PILOT_PARTS]] = True
         pilot, rest = (np.where(mask[index], rows.weights(), 0) for mask in (in_pilot, ~in_pilot))
@@ -92,17 +105,17 @@ class WholeClusters(SingleRows):
     def folds(self, pilot: Rows, cells: Cells) -> tuple[Ints, Ints]:
         """Count the rows of each fold of whole clusters."""
         uncertainty = np.zeros(len(pilot)) if pilot.uncertainty is None else pilot.uncertainty
-        clusters = ClusteredRows.from_rows(
+        clusters = RowsByCluster.from_rows(
             pilot.groups[self._cluster], pilot.score, uncertainty, pilot.labels, pilot.weights()
         )
-        return clusters.counts(cells, self.request.seed, Purpose.SPLIT)
+        return clusters.counts(cells, self.seed, Purpose.SPLIT)
 
     def drawn(self, certifier: Certifier, pilot: Rows, test: Rows) -> Certifier:
         """Draw one flagged row of each cluster of the test, at each boundary of the pilot."""
         cells, order = certifier.pilot, certifier.nested.order
         position = np.empty(len(order), dtype=np.int64)
         position[order] = np.arange(len(order))
-        index, keys = copies(test, self.request.seed)
+        index, keys = copies(test, self.seed)
         tested = drawn_rows(
             position[cell_of(test, cells)][index],
             test.groups[self._cluster][index],
@@ -110,13 +123,13 @@ class WholeClusters(SingleRows):
             test.labels[index],
             boundaries=len(order),
         )
-        has_own_pilot = self.request.pilot is None
-        of_pilot = len(distinct_numbers(pilot.groups[self._cluster])) if has_own_pilot else 0
+        of_pilot = 0 if self.has_pilot else len(distinct_numbers(pilot.groups[self._cluster]))
         return replace(certifier, tested=tested, size=int(tested.rows[0]) + of_pilot)
 
     def dependence(self, boundary: FittedBoundary, rows: Rows) -> SavedDependence | None:
         """Sum up how the rates of a boundary depend on the clusters."""
-        return saved_dependence(self.request, counts_by_cluster(boundary, rows, self._index(rows)))
+        counts = counts_by_cluster(boundary, rows, self._index(rows))
+        return saved_dependence(self.target, self._cluster, counts)
 
     def between(self, reference: SavedReference, edges: Floats, rows: Rows, source: Source) -> SavedReference:
         """Add to what is counted of the rows how much the clusters differ, unless there are many rows."""
@@ -129,7 +142,8 @@ class WholeClusters(SingleRows):
         return index
 
 
-def units_of(request: BoundaryRequest) -> SingleRows:
-    """Return what a certificate of a request tests."""
-    cluster = request.data.roles.cluster
-    return SingleRows(request) if cluster is None else WholeClusters(request, cluster)
+def units_of(target: Target, roles: Roles, seed: int, *, has_pilot: bool) -> SingleRows:
+    """Return what a certificate tests, of rows with these columns."""
+    if roles.cluster is None:
+        return SingleRows(target, seed, has_pilot=has_pilot)
+    return WholeClusters(target, seed, roles, roles.cluster, has_pilot=has_pilot)

@@ -5,15 +5,15 @@ The one chosen is the simplest whose cross-fitted log loss is as good as the low
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, get_args
+from typing import Final, TypeVar, get_args
 
 import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
-from uqcli.base.counts import Ints, ValueCounts
+from uqcli.base.counts import Floats, Ints, ValueCounts, indices_by_bin
 from uqcli.base.defaults import MEASURED_ROWS
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
@@ -34,27 +34,41 @@ from uqcli.calibrate.folds import (
     weights_of_folds,
 )
 from uqcli.calibrate.maps import CalibrationMap
-from uqcli.calibrate.maps.base import Calibrated, FeatureColumn, Fit, Node, leaf_of, rule_of
+from uqcli.calibrate.maps.base import Calibrated, FeatureColumn, FittedMap, Node, goes_left, leaf_of, rule_of
 from uqcli.calibrate.maps.formulas import fit_beta, fit_platt
 from uqcli.calibrate.maps.heterogeneous import GroupsMap, Leaf, Tree, TreesMap, calibrated_in_leaves
 from uqcli.calibrate.maps.isotonic import fit_by_uncertainty, fit_isotonic
 from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.maps.surface import fit_surface
 from uqcli.calibrate.scale import Scale
-from uqcli.calibrate.tree import Nodes, TreeMatrix, learn_auc_tree, learn_trees, recoded
+from uqcli.calibrate.tree import (
+    FeatureRanks,
+    Nodes,
+    TreeMatrix,
+    cut_tree,
+    learn_auc_tree,
+    learn_trees,
+    recoded,
+)
 from uqcli.comparison.run import PairedRows
 from uqcli.engines.refusals import require_few_groups
 from uqcli.estimates.score_metrics import log_losses
 from uqcli.kernels.units import dense_ranks
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, kw_only=True)
 class FittedCalibration:
-    """A calibration map, the options it was fitted with, and notes on the fit."""
+    """A calibration map, the options it was fitted with, and notes on the fit.
+
+    The rows are cross-fitted, once, if options were chosen by that.
+    """
 
     map: CalibrationMap
     options: CalibrationOptions
     notes: tuple[str, ...] = ()
+    cross_fitted: tuple[CrossFitted, ...] = ()
 
     @property
     def method(self) -> CalibrationMethod:
@@ -72,8 +86,35 @@ class FittedCalibration:
 
     def paired(self, rows: Rows, cluster: str | None) -> PairedRows:
         """Pair the probabilities as given, before any correction, with the calibrated ones."""
-        before = replace(self.options.scale, undersampled=1.0).probability(rows.score)
+        before = given_probability(rows, self.options)
         return PairedRows(rows=rows, before=before, after=self.predict(rows).probability, cluster=cluster)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossFitted:
+    """Rows, and the probability of each row of each fold by a map that was fitted without it."""
+
+    rows: Rows
+    probability: Floats
+    options: CalibrationOptions
+
+    def dealt(self) -> tuple[Ints, Ints]:
+        """Return the positions of the rows, fold by fold, and their weights there."""
+        folds = weights_of_folds(self.rows, self.options.seed, self.options.cluster)
+        fold, position = np.nonzero(folds)
+        return position, folds[fold, position]
+
+    def paired(self) -> PairedRows:
+        """Pair the probabilities as given with those that are cross-fitted."""
+        position, weight = self.dealt()
+        rows = replace(self.rows.select(position), weight=weight)
+        before = given_probability(rows, self.options)
+        return PairedRows(rows=rows, before=before, after=self.probability, cluster=self.options.cluster)
+
+
+def given_probability(rows: Rows, options: CalibrationOptions) -> Floats:
+    """Return the probabilities as given, before any correction."""
+    return replace(options.scale, undersampled=1.0).probability(rows.score)
 
 
 def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) -> FittedCalibration:
@@ -81,11 +122,27 @@ def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) 
 
     Trees are learned from the separate ``tree_rows``; None to split the rows in halves.
     """
-    options.check()
-    if options.chosen_method in ROW_FITS:
-        fitted = ROW_FITS[options.chosen_method](rows, options, tree_rows)
-        return FittedCalibration(map=fitted, options=options)
-    return _fitted(rows.counts(options.scale.corrected(rows.score)), options)
+    return fit_each(rows, [options], tree_rows)[0]
+
+
+def fit_each(
+    rows: Rows, several: Sequence[CalibrationOptions], tree_rows: Rows | None
+) -> list[FittedCalibration]:
+    """Fit a map of each method to the same rows, as ``fit`` does; those of the score alone share its counts.
+
+    The methods have the same scale.
+    """
+    fits, counts = [], None
+    for options in several:
+        options.check()
+        if options.chosen_method in ROW_FITS:
+            fitted = ROW_FITS[options.chosen_method](rows, options, tree_rows)
+            fits.append(FittedCalibration(map=fitted, options=options))
+            continue
+        if counts is None:
+            counts = rows.counts(options.scale.corrected(rows.score))
+        fits.append(_fitted(counts, options))
+    return fits
 
 
 def fit_counts(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
@@ -99,12 +156,12 @@ def _fitted(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibrati
     return FittedCalibration(map=fitted, options=options, notes=notes)
 
 
-def fit_scores(counts: ValueCounts, options: CalibrationOptions) -> Fit:
+def fit_scores(counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
     """Fit a map of the score alone to counts of corrected scores."""
     return SCORE_FITS[options.chosen_method](counts, options)
 
 
-SCORE_FITS: Mapping[CalibrationMethod, Callable[[ValueCounts, CalibrationOptions], Fit]] = {
+SCORE_FITS: Mapping[CalibrationMethod, Callable[[ValueCounts, CalibrationOptions], FittedMap]] = {
     method: map_.fit for method in CalibrationMethod for map_ in get_args(ScoreMap) if method in map_.methods
 }
 """Methods that use the score alone."""
@@ -125,13 +182,7 @@ def _surface(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) ->
 def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
     if not options.trees:
         return fit_groups(_corrected(rows, options), options)
-    if tree_rows is None:
-        tree_rows = rows
-        if can_be_split(rows, options.cluster):
-            halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0), options.cluster)
-            tree_rows, rows = (rows.reweighted(half) for half in halves)
-    columns, trees = _learn(tree_rows, options)
-    return fit_trees(columns, trees, _corrected(rows, options), options)
+    return fit_sizes(rows, [options], None if tree_rows is None else LearnedTrees.of(tree_rows, [options]))[0]
 
 
 ROW_FITS: Mapping[CalibrationMethod, Callable[[Rows, CalibrationOptions, Rows | None], CalibrationMap]] = {
@@ -146,30 +197,80 @@ def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
     return rows.scored(options.scale.corrected(rows.score))
 
 
-def _learn(rows: Rows, options: CalibrationOptions) -> tuple[Sequence[FeatureColumn], Sequence[Nodes]]:
+@dataclass(frozen=True, kw_only=True)
+class LearnedTrees:
+    """The columns of trees, and the deepest trees for each least number of rows of a leaf."""
+
+    columns: Sequence[FeatureColumn]
+    trees: Mapping[int, Sequence[Nodes]]
+
+    @classmethod
+    def of(
+        cls, rows: Rows, sizes: Sequence[CalibrationOptions], ranks: FeatureRanks | None = None
+    ) -> LearnedTrees:
+        """Learn trees of some sizes; ranks of more rows, among which these have positions, save sorting."""
+        if ranks is None:
+            rows, ranks = replace(rows, position=None), FeatureRanks.of(rows)
+        matrix = TreeMatrix.from_rows(rows, ranks)
+        deepest = {size.rows_of_leaf: size for size in sorted(sizes, key=lambda size: size.depth)}
+        trees = {min_leaf: _learn(rows, matrix, size) for min_leaf, size in deepest.items()}
+        return cls(columns=matrix.columns, trees=trees)
+
+
+def _learn(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) -> Sequence[Nodes]:
     if options.split is SplitCriterion.GINI:
-        return learn_trees(rows.features, rows.labels, rows.weights(), options)
-    matrix = TreeMatrix.from_features(rows.features, rows.labels, rows.weights())
+        return learn_trees(rows, matrix, options)
     log_odds = options.scale.log_odds(options.scale.corrected(rows.score))
     log_odds_rows = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
-    return matrix.columns, [learn_auc_tree(log_odds_rows, matrix, options)]
+    return [learn_auc_tree(log_odds_rows, matrix, options)]
 
 
-def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> PairedRows:
-    """Cross-validate: calibrate each row by a map fitted without it.
+def fit_sizes(
+    rows: Rows,
+    sizes: Sequence[CalibrationOptions],
+    learned: LearnedTrees | None,
+    ranks: FeatureRanks | None = None,
+) -> list[TreesMap]:
+    """Fit a map for each of some sizes of the trees, which have all other options in common.
+
+    Trees that were not learned from other rows are learned from half of the rows (see ``LearnedTrees.of``).
+    """
+    first = sizes[0]
+    if learned is None:
+        tree_rows = rows
+        if can_be_split(rows, first.cluster):
+            halves = deal_rows(rows, 2, generator(first.seed, Purpose.SPLIT, 0), first.cluster)
+            tree_rows, rows = (rows.reweighted(half) for half in halves)
+        learned = LearnedTrees.of(tree_rows, sizes, ranks)
+    return fit_trees(learned, _corrected(rows, first), sizes)
+
+
+def cross_validated(
+    rows: Rows, several: Sequence[CalibrationOptions], tree_rows: Rows | None
+) -> Iterator[PairedRows]:
+    """Cross-validate: calibrate each row by the map of each method that is fitted without it.
 
     The rows are pooled and sorted; they are split into at most five folds after a random permutation. There
-    are at least two rows, or clusters (see ``can_be_split``).
+    are at least two rows, or clusters (see ``can_be_split``). The methods have the same scale and clusters.
     """
-    weight = rows.weights()
+    weight, first = rows.weights(), several[0]
 
-    def held_out(fold: Ints) -> PairedRows:
-        fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
-        return fitted.paired(rows.reweighted(fold), options.cluster)
+    def held_out(fold: Ints) -> tuple[Rows, list[Floats]]:
+        fits, rest = fit_each(rows.reweighted(weight - fold), several, tree_rows), rows.reweighted(fold)
+        return rest, [fitted.predict(rest).probability for fitted in fits]
 
+    folds, probabilities = zip(*_by_fold(held_out, rows, first), strict=True)
+    joined = Rows.joined(folds)
+    before = given_probability(joined, first)
+    for after in zip(*probabilities, strict=True):
+        yield PairedRows(rows=joined, before=before, after=np.concatenate(after), cluster=first.cluster)
+
+
+def _by_fold(work: Callable[[Ints], T], rows: Rows, options: CalibrationOptions) -> list[T]:
+    """Apply a function to the weights of the rows of each fold."""
     one_by_one = rows.size > MEASURED_ROWS or is_scarce()  # else all folds are in memory at once
     each = map if one_by_one else parallel_map
-    return PairedRows.joined(list(each(held_out, weights_of_folds(rows, options.seed, options.cluster))))
+    return list(each(work, weights_of_folds(rows, options.seed, options.cluster)))
 
 
 LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
@@ -179,62 +280,88 @@ LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
 }
 
 
-def fit_trees(
-    columns: Sequence[FeatureColumn], trees: Sequence[Nodes], rows: Rows, options: CalibrationOptions
-) -> TreesMap:
-    """Calibrate the leaves of trees on rows that the trees were not learned from, with corrected scores.
+def fit_trees(learned: LearnedTrees, rows: Rows, sizes: Sequence[CalibrationOptions]) -> list[TreesMap]:
+    """Calibrate the leaves of trees of some sizes on rows that they were not learned from.
+
+    The rows have corrected scores. A part of a tree has the same map in trees of all depths.
+    """
+    values = {column.name: recoded(rows.features[column.name], column) for column in learned.columns}
+    calibrated = {
+        size.rows_of_leaf: _calibrated_parts(learned, values, rows, size)
+        for size in {size.rows_of_leaf: size for size in sizes}.values()
+    }
+    boosted = sizes[0].partitioner is Partitioner.BOOSTED
+    return [
+        TreesMap(
+            features=list(learned.columns),
+            combine="sequence" if boosted else "mean",
+            trees=[_tree(nodes, parts, size.depth) for nodes, parts in calibrated[size.rows_of_leaf]],
+        )
+        for size in sizes
+    ]
+
+
+def _calibrated_parts(
+    learned: LearnedTrees, values: Mapping[str, Floats], rows: Rows, options: CalibrationOptions
+) -> list[tuple[Nodes, list[Leaf]]]:
+    """Calibrate the part of the rows at each node of the trees.
 
     The trees of a forest are calibrated separately and averaged. Boosted trees are sequential: each
     calibrates, leaf by leaf, the log-odds that the previous tree predicts.
     """
-    calibrated, boosted = [], options.partitioner is Partitioner.BOOSTED
-    values = {column.name: recoded(rows.features[column.name], column) for column in columns}
-    for nodes in trees:
-        leaf = leaf_of(nodes, columns, values)
-        tree = _calibrated_tree(nodes, columns, leaf, rows, options)
-        calibrated.append(tree)
-        if boosted:
-            probability = calibrated_in_leaves(tree.leaves, leaf, rows.score, options.scale)
+    calibrated = []
+    for nodes in learned.trees[options.rows_of_leaf]:
+        parts = _parts_of_nodes(nodes, learned.columns, values, rows, options)
+        calibrated.append((nodes, parts))
+        if options.partitioner is Partitioner.BOOSTED:
+            leaves = _tree(nodes, parts, options.depth).leaves
+            leaf = leaf_of(nodes, learned.columns, values)
+            probability = calibrated_in_leaves(leaves, leaf, rows.score, options.scale)
             rows = rows.scored(Scale().log_odds(probability))
             options = replace(options, scale=Scale(real=True))
-    return TreesMap(features=list(columns), combine="sequence" if boosted else "mean", trees=calibrated)
+    return calibrated
 
 
-def _calibrated_tree(
-    nodes: Nodes, columns: Sequence[FeatureColumn], leaf: Ints, rows: Rows, options: CalibrationOptions
-) -> Tree:
-    leaves: dict[int, Leaf] = {}
-
-    def visit(node_index: int, path: list[tuple[Node, bool]], parent_map: ScoreMap) -> None:
+def _parts_of_nodes(
+    nodes: Nodes,
+    columns: Sequence[FeatureColumn],
+    values: Mapping[str, Floats],
+    rows: Rows,
+    options: CalibrationOptions,
+) -> list[Leaf]:
+    levels_of = {column.name: column.levels for column in columns}
+    parts: list[Leaf] = []
+    # a stack, since a function that calls itself would keep the rows in memory
+    pending: list[tuple[int, list[tuple[Node, bool]], Ints, ScoreMap | None]] = []
+    pending.append((0, [], np.arange(len(rows)), None))
+    while pending:
+        node_index, path, inside, larger = pending.pop()
         node = nodes[node_index]
-        counts = rows.counts(rows.score, np.isin(leaf, _leaves_below(nodes, node_index)))
-        part = _part(rule_of(path, columns), counts, options, parent_map)
-        if node.is_leaf:
-            leaves[node.leaf or 0] = part
-        for child, is_left in zip(node.children, (True, False), strict=False):
-            visit(child, [*path, (node, is_left)], part.calibration)
-
-    overall_map = _fit(rows.counts(rows.score), options)
-    visit(0, [], overall_map)
-    return Tree(nodes=list(nodes), leaves=[leaves[leaf_index] for leaf_index in range(len(leaves))])
+        part = _part(rule_of(path, columns), rows, inside, options, larger)
+        parts.append(part)  # nodes come before their children, those on the left first
+        if not node.is_leaf:
+            feature, (left, right) = str(node.feature), node.children
+            is_left = goes_left(node, levels_of[feature], values[feature][inside])
+            pending.append((right, [*path, (node, False)], inside[~is_left], part.calibration))
+            pending.append((left, [*path, (node, True)], inside[is_left], part.calibration))
+    return parts
 
 
-def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
-    node = nodes[node_index]
-    if node.is_leaf:
-        return [node.leaf or 0]
-    return [leaf for child in node.children for leaf in _leaves_below(nodes, child)]
+def _tree(nodes: Nodes, parts: Sequence[Leaf], depth: int) -> Tree:
+    kept, positions = cut_tree(nodes, depth)
+    leaves = [parts[position] for node, position in zip(kept, positions, strict=True) if node.is_leaf]
+    return Tree(nodes=list(kept), leaves=leaves)
 
 
-def _part(rule: str, counts: ValueCounts, options: CalibrationOptions, larger: ScoreMap) -> Leaf:
-    """Calibrate a part by its own rows, or by the map of a larger part if these are too few."""
-    enough = counts.rows >= max(1, options.rows_of_leaf)
+def _part(rule: str, rows: Rows, inside: Ints, options: CalibrationOptions, larger: ScoreMap | None) -> Leaf:
+    """Calibrate a part by its own rows, or by the map of a larger part, if any, where these are too few."""
+    weight = rows.weights()[inside]
+    size = int(weight.sum())
+    enough = size >= max(1, options.rows_of_leaf)
+    if enough or larger is None:
+        larger = _fit(rows.counts(rows.score, inside), options)
     return Leaf(
-        rule=rule,
-        rows=counts.rows,
-        positives=int(counts.positives.sum()),
-        own=enough,
-        calibration=_fit(counts, options) if enough else larger,
+        rule=rule, rows=size, positives=int(weight[rows.labels[inside]].sum()), own=enough, calibration=larger
     )
 
 
@@ -262,8 +389,8 @@ def fit_groups(rows: Rows, options: CalibrationOptions) -> GroupsMap:
     overall_map = _fit(all_counts, options)
     require_few_groups(len(combinations), *rows.features)
     leaves, groups = [], []
-    for group_index, combination in enumerate(combinations.tolist()):
-        counts = rows.counts(rows.score, group == group_index)
+    by_group = indices_by_bin(group, len(combinations))
+    for combination, inside in zip(combinations.tolist(), by_group, strict=True):
         texts = [
             None if code < 0 else (column.levels or [])[code]
             for column, code in zip(columns, combination, strict=True)
@@ -273,7 +400,7 @@ def fit_groups(rows: Rows, options: CalibrationOptions) -> GroupsMap:
             for column, text in zip(columns, texts, strict=True)
         ]
         groups.append(texts)
-        leaves.append(_part(" and ".join(conditions), counts, options, overall_map))
+        leaves.append(_part(" and ".join(conditions), rows, inside, options, overall_map))
     leaves.append(
         Leaf(
             rule="any other",
@@ -390,41 +517,65 @@ _LEAVES: Final = (2000, 500, 200)
 
 
 def fit_with_tree_sizes(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> FittedCalibration:
-    """Fit a map, after its tree's sizes are chosen if not given."""
-    options, notes = with_tree_sizes(rows, options, tree_rows)
-    fitted = fit(rows, options, tree_rows)
-    return replace(fitted, notes=(*fitted.notes, *notes))
-
-
-def with_tree_sizes(
-    rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
-) -> tuple[CalibrationOptions, tuple[str, ...]]:
-    """Choose the depth and the least rows of a leaf of one tree, where they are not given, and note it."""
+    """Fit a map, after the depth and the least rows of a leaf of one tree are chosen, where not given."""
     is_tree = options.method is CalibrationMethod.HETEROGENEOUS and options.trees
     has_both = options.max_depth is not None and options.min_leaf is not None
     if not is_tree or options.partitioner is not Partitioner.TREE or has_both:
-        return options, ()
+        return fit(rows, options, tree_rows)
     if units_of(rows, options.cluster) < defaults.FOLDS:
-        return options, ()
+        return fit(rows, options, tree_rows)
+    ranks = FeatureRanks.of(rows) if tree_rows is None else None
+    tried: dict[tuple[int, int], CrossFitted] = {}
+
+    def simplest(sizes: Sequence[CalibrationOptions]) -> CrossFitted:
+        """Return the first size within one standard error of the lowest cross-fitted log loss."""
+        new = [size for size in sizes if (size.depth, size.rows_of_leaf) not in tried]
+        for cross_fitted in _cross_fitted(new, rows, tree_rows, ranks):
+            tried[cross_fitted.options.depth, cross_fitted.options.rows_of_leaf] = cross_fitted
+        compared = [replace(tried[size.depth, size.rows_of_leaf], options=size) for size in sizes]
+        best = compared[first_within_error(excesses(_losses(compared)))]
+        tried.clear()  # no other is compared again
+        tried[best.options.depth, best.options.rows_of_leaf] = best
+        return best
+
     if options.max_depth is None:
-        options = _simplest([replace(options, max_depth=depth) for depth in _DEPTHS], rows, tree_rows)
+        best = simplest([replace(options, max_depth=depth) for depth in _DEPTHS])
+        options = best.options
     if options.min_leaf is None:
-        options = _simplest([replace(options, min_leaf=leaf) for leaf in _LEAVES], rows, tree_rows)
+        best = simplest([replace(options, min_leaf=leaf) for leaf in _LEAVES])
+        options = best.options
     sizes = f"depth {options.depth} with at least {options.rows_of_leaf:,} rows a leaf"
-    return options, (f"Tree of {sizes}, by cross-validation.",)
+    fitted = fit(rows, options, tree_rows)
+    notes = (*fitted.notes, f"Tree of {sizes}, by cross-validation.")
+    return replace(fitted, notes=notes, cross_fitted=(best,))
 
 
-def _simplest(
-    candidates: Sequence[CalibrationOptions], rows: Rows, tree_rows: Rows | None
-) -> CalibrationOptions:
-    """Return the first candidate within one standard error of the lowest cross-fitted log loss."""
-    losses = [_held_out_losses(candidate, rows, tree_rows) for candidate in candidates]
-    return candidates[first_within_error(excesses(losses))]
+def _cross_fitted(
+    sizes: Sequence[CalibrationOptions], rows: Rows, tree_rows: Rows | None, ranks: FeatureRanks | None
+) -> list[CrossFitted]:
+    """Cross-fit trees of some sizes, which are learned and calibrated together, on the same folds."""
+    weight = rows.weights()
+    learned = None if tree_rows is None else LearnedTrees.of(tree_rows, sizes)
+    placed = replace(rows, position=np.arange(len(rows)))  # among the ranks
+
+    def held_out(fold: Ints) -> list[Floats]:
+        maps = fit_sizes(placed.reweighted(weight - fold), sizes, learned, ranks)
+        rest = rows.reweighted(fold)
+        fits = [FittedCalibration(map=map_, options=size) for map_, size in zip(maps, sizes, strict=True)]
+        return [fitted.predict(rest).probability for fitted in fits]
+
+    by_size = zip(*_by_fold(held_out, rows, sizes[0]), strict=True)
+    return [
+        CrossFitted(rows=rows, probability=np.concatenate(probability), options=size)
+        for probability, size in zip(by_size, sizes, strict=True)
+    ]
 
 
-def _held_out_losses(options: CalibrationOptions, rows: Rows, tree_rows: Rows | None) -> CrossFittedLosses:
-    held_out = cross_validated(rows, options, tree_rows)
-    if_positive, if_negative = log_losses(held_out.after)
-    return CrossFittedLosses(
-        loss=np.where(held_out.rows.labels, if_positive, if_negative), count=held_out.rows.weights()
-    )
+def _losses(compared: Sequence[CrossFitted]) -> list[CrossFittedLosses]:
+    """Compute the log losses of the same rows by maps of several sizes."""
+    position, count = compared[0].dealt()
+    labels, losses = compared[0].rows.labels[position], []
+    for cross_fitted in compared:
+        if_positive, if_negative = log_losses(cross_fitted.probability)
+        losses.append(CrossFittedLosses(loss=np.where(labels, if_positive, if_negative), count=count))
+    return losses

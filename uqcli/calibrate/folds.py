@@ -116,13 +116,11 @@ def split_into_folds(weight: Ints, parts: int, random: np.random.Generator) -> I
     (parts, m); fold sizes differ by at most one.
     """
     order = random.permutation(len(weight))
-    size = weight[order]
-    last = np.cumsum(size)
-    # dealing in turn, a fold gets a row in every round, and one more if the last round reaches it
-    (rounds, over), (rounds_before, over_before) = np.divmod(last, parts), np.divmod(last - size, parts)
+    last = np.cumsum(weight[order])
     multiplicity = np.empty((parts, len(weight)), dtype=np.int64)
     for fold in range(parts):
-        multiplicity[fold, order] = rounds - rounds_before + (over > fold) - (over_before > fold)
+        dealt_so_far = (last + (parts - 1 - fold)) // parts  # to this fold, up to each row
+        multiplicity[fold, order] = np.diff(dealt_so_far, prepend=0)
     return multiplicity
 
 

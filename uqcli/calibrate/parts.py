@@ -103,6 +103,10 @@ class Measurement(CalibratePart):
         """Log loss after calibration, by which methods are ranked; infinite if unknown."""
         return math.inf
 
+    def undrawn(self) -> Measurement:
+        """Return a copy without diagrams, which may hold all rows."""
+        return self
+
 
 @dataclass(frozen=True, kw_only=True)
 class Unmeasured(Measurement):
@@ -126,6 +130,9 @@ class Measured(Measurement):
     def log_loss(self) -> float:
         value = value_of(self.compared.after["log_loss"])
         return math.inf if value is None else value
+
+    def undrawn(self) -> Measurement:
+        return replace(self, panels=())
 
     def voids(self) -> Iterable[Fact]:
         return (Fact.HARMLESS,) if is_worse(self.compared) else ()
@@ -175,9 +182,14 @@ class CrossValidation(CalibratePart):
         """Whether there are enough rows."""
         return can_be_split(rows, cluster)
 
-    def pairs(self, fitted: FittedCalibration, rows: Rows, tree_rows: Rows | None) -> PairedRows:
-        """Pair scores with probabilities from fits that did not use their rows."""
-        return cross_validated(rows, fitted.options, tree_rows)
+    def pairs(
+        self, fits: Sequence[FittedCalibration], rows: Rows, tree_rows: Rows | None
+    ) -> Iterable[PairedRows]:
+        """Pair scores with the probabilities of each method, from fits that did not use their rows."""
+        compared = [tried for fitted in fits for tried in fitted.cross_fitted if tried.rows is rows]
+        if len(compared) == len(fits):
+            return [tried.paired() for tried in compared]
+        return cross_validated(rows, [fitted.options for fitted in fits], tree_rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,8 +204,10 @@ class TestSet(CrossValidation):
     def can_measure(self, rows: Rows, cluster: str | None) -> bool:
         return True
 
-    def pairs(self, fitted: FittedCalibration, rows: Rows, tree_rows: Rows | None) -> PairedRows:
-        return fitted.paired(self.rows, fitted.options.cluster)
+    def pairs(
+        self, fits: Sequence[FittedCalibration], rows: Rows, tree_rows: Rows | None
+    ) -> Iterable[PairedRows]:
+        return [fitted.paired(self.rows, fitted.options.cluster) for fitted in fits]
 
     def voids(self) -> Iterable[Fact]:
         return (Fact.CROSS_VALIDATED,)

@@ -25,6 +25,7 @@ from uqcli.calibrate.fit import (
     chosen_for_rows,
     fit,
     fit_counts,
+    fit_each,
     fit_with_tree_sizes,
 )
 from uqcli.calibrate.fit_options import CalibrationOptions
@@ -99,7 +100,7 @@ def _measured(
     how, cluster = _measuring(read, request), fitted.options.cluster
     if not how.can_measure(read.rows, cluster):
         return request.plan(0), [Unmeasured()]
-    pairs = how.pairs(fitted, read.rows, read.tree_rows)
+    (pairs,) = how.pairs([fitted], read.rows, read.tree_rows)
     plan = request.plan(pairs.rows.size)
     measured = Measured(compared=pairs.compared(plan), panels=pairs.panels(_parts(pairs.rows, fitted)))
     parts = [how, measured, *clusters_of(pairs.rows, cluster), *_isotonic_errors(pairs, calibrator, how)]
@@ -129,7 +130,7 @@ def _isotonic_errors(
     levels, level = parts
     rows, options = calibrator.read.rows, calibrator.fitted.options
     isotonic = fit(rows, replace(options, method=CalibrationMethod.ISOTONIC))
-    single = how.pairs(isotonic, rows, None)  # the same folds, so the same rows in each
+    (single,) = how.pairs([isotonic], rows, None)  # the same folds, so the same rows in each
     of_single, of_bins = (
         errors_of_rows(
             measured.rows,
@@ -362,8 +363,7 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     rows = how.chosen(read.rows)
     plan = request.plan(rows.size)
     methods = [method for method in (*SCORE_FITS, *ROW_FITS) if method not in obstacles]
-    tried = [_try(read, method, request, how, plan) for method in methods]
-    results = sorted(tried, key=lambda candidate: candidate[1].log_loss)
+    results = sorted(_try(read, methods, request, how, plan), key=lambda candidate: candidate[1].log_loss)
     best, measured = results[0]
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, best.method)}
     read = replace(read, source=msgspec.structs.replace(read.source, columns=columns))
@@ -413,24 +413,29 @@ def _read_all_columns(request: CalibrateRequest) -> Read:
 
 def _try(
     read: Read,
-    method: CalibrationMethod,
+    methods: Sequence[CalibrationMethod],
     request: CalibrateRequest,
     how: CrossValidation,
     plan: ResamplingOptions,
-) -> tuple[FittedCalibration, Measurement]:
-    """Fit a method as if requested alone, and measure it on the rows shared by all methods.
+) -> list[tuple[FittedCalibration, Measurement]]:
+    """Fit methods as if each were requested alone, and measure them on the rows shared by all of them.
 
-    Returns the fitted map, and how it compares with the scores, if there are enough rows.
+    Returns the fitted maps, and how each compares with the scores, if there are enough rows.
     """
-    rows, tree_rows = _columns_used(read.rows, method), None
-    if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
-        tree_rows = _columns_used(read.tree_rows, method)
-    fitted = fit_with_tree_sizes(rows, replace(request.calibration, method=method), tree_rows)
-    if not how.can_measure(read.rows, fitted.options.cluster):
-        return fitted, Unmeasured()
-    pairs = how.pairs(fitted, read.rows, tree_rows)
-    panel = replace(pairs.panels()[0], title=str(method))
-    return fitted, Measured(compared=pairs.compared(plan), panels=[panel])
+    of_score, tree_rows = [method for method in methods if method in SCORE_FITS], None
+    if read.tree_rows is not None:
+        tree_rows = _columns_used(read.tree_rows, CalibrationMethod.HETEROGENEOUS)
+    options = [replace(request.calibration, method=method) for method in methods]
+    fits = fit_each(_columns_used(read.rows, of_score[0]), options[: len(of_score)], None)
+    for more in options[len(of_score) :]:
+        fits.append(fit_with_tree_sizes(_columns_used(read.rows, more.chosen_method), more, tree_rows))
+    if not how.can_measure(read.rows, request.calibration.cluster):
+        return [(fitted, Unmeasured()) for fitted in fits]
+    tried: list[tuple[FittedCalibration, Measurement]] = []
+    for fitted, pairs in zip(fits, how.pairs(fits, read.rows, tree_rows), strict=True):
+        panel = replace(pairs.panels()[0], title=str(fitted.method))
+        tried.append((fitted, Measured(compared=pairs.compared(plan), panels=[panel])))
+    return tried
 
 
 def _is_read(role: str, method: CalibrationMethod) -> bool:

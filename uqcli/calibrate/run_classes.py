@@ -14,12 +14,19 @@ from uqcli.base.choices import ArtifactKind, CalibrationMethod
 from uqcli.base.errors import UsageError, words
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
-from uqcli.base.rows import ClassCounts, Rows
+from uqcli.base.rows import ClassCounts, DistinctClasses, Rows
 from uqcli.base.running.messages import caution, collected_doubts
 from uqcli.base.wording import MOST_NAMED, first_of
 from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.folds import CrossFittedLosses, can_be_split, folds_of, sample_of_rows, units_of
+from uqcli.calibrate.folds import (
+    CrossFittedLosses,
+    can_be_split,
+    folds_of,
+    sample_of_rows,
+    units_of,
+    weights_of_folds,
+)
 from uqcli.calibrate.maps import ClassMap
 from uqcli.calibrate.maps.classes import (
     ClassFold,
@@ -78,15 +85,21 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
 def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit every map of class probabilities, and keep the one with the lowest log loss outside its fit."""
     problem = _Problem.from_request(request)
-    obstacles = _obstacles(problem)
-    tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
-    tried.sort(key=lambda candidate: candidate.measurement.log_loss)
-    ranked = [(str(candidate.method), candidate.measurement) for candidate in tried]
-    parts = [*ranking(ranked, draws_all=False), inapplicable(obstacles)]
-    return _result(problem, tried[0], parts)
+    obstacles, measured = _obstacles(problem), list[tuple[str, Measurement]]()
+    best: _Tried | None = None
+    for method in CLASS_FITS:
+        if method not in obstacles:
+            tried = _try(problem, method)
+            measured.append((str(method), tried.measurement.undrawn()))
+            if best is None or tried.measurement.log_loss < best.measurement.log_loss:
+                best = tried
+    assert best is not None  # temperature has no obstacle
+    ranked = sorted(measured, key=lambda pair: pair[1].log_loss)
+    return _result(problem, best, [*ranking(ranked, draws_all=False), inapplicable(obstacles)])
 
 
-ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
+ClassFit = Callable[[ClassCounts, ClassMap | None], tuple[ClassMap, tuple[str, ...]]]
+"""Fit to rows, from the map of nearly the same rows or from none; with notes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +114,7 @@ class _Problem:
     roles: Roles
     source: Source
     unnormalised: float
-    test: Rows | None
+    test_sets: Sequence[Rows]
     target: Target
     folds: tuple[ClassFold, ...] = ()
     tuned: dict[CalibrationMethod, ClassFit] = field(default_factory=dict)
@@ -117,22 +130,23 @@ class _Problem:
         if absent:
             caution(
                 "absent-class",
-                f"no row has the label {first_of(absent, MOST_NAMED)}, which the calibrator therefore takes "
+                f"no row has {'the label' if len(absent) == 1 else 'any of the labels'} "
+                f"{first_of(absent, MOST_NAMED)}, which the calibrator therefore takes "
                 "to be rare: add such rows, or check --label and --proba.",
             )
         roles = Roles(numbers={}, classes={name: source.columns[PROBA + name] for name in read.classes})
-        test = None
+        tests = []
         if request.parts.test:
             alike = replace(data.roles, class_columns=None, classes=roles.classes)
             with collected_doubts():  # about the test set, not about the map
-                test = _read(replace(data, roles=alike).on(request.parts.test))[0].rows
+                tests.append(_read(replace(data, roles=alike).on(request.parts.test))[0].rows)
         problem = cls(
             request=request,
             rows=read.rows,
             roles=roles,
             source=source,
             unnormalised=read.unnormalised,
-            test=test,
+            test_sets=tests,
             target=_target(request, read.classes),
         )
         return replace(problem, folds=_folds(problem))
@@ -153,8 +167,8 @@ class _Problem:
     @property
     def plan(self) -> ResamplingOptions:
         """Intervals of what is measured: the test set, or all rows if some can be left out of a fit."""
-        if self.test is not None:
-            return self.request.plan(self.test.size)
+        if self.test_sets:
+            return self.request.plan(self.test_sets[0].size)
         return self.request.plan(self.rows.size if can_be_split(self.rows, self.options.cluster) else 0)
 
     def fit_of(self, method: CalibrationMethod) -> ClassFit:
@@ -183,12 +197,13 @@ def _folds(problem: _Problem) -> tuple[ClassFold, ...]:
 
 
 def _linear(folds: Sequence[ClassFold], *, is_full: bool) -> ClassFit:
-    return _without_notes(partial(fit_linear, penalty=tuned_penalty(folds, is_full=is_full)))
+    penalty = tuned_penalty(folds, is_full=is_full)
+    return lambda counts, start: (fit_linear(counts, penalty, start), ())
 
 
 def _without_notes(fit: Callable[[ClassCounts], ClassMap]) -> ClassFit:
-    """Adapt a fit that never has a note."""
-    return lambda counts: (fit(counts), ())
+    """Adapt a fit that has neither a start nor a note."""
+    return lambda counts, _: (fit(counts), ())
 
 
 CLASS_FITS: Mapping[CalibrationMethod, Callable[[Sequence[ClassFold], CalibrationOptions], ClassFit]] = {
@@ -238,7 +253,7 @@ def _chosen(problem: _Problem) -> Choice:
         if method in obstacles:
             continue
         fit = problem.fit_of(method)
-        held_out = [label_losses(fit(training)[0], fold) for training, fold in problem.folds]
+        held_out = [label_losses(fit(training, None)[0], fold) for training, fold in problem.folds]
         losses[method] = CrossFittedLosses(
             loss=np.concatenate(held_out), count=np.concatenate([fold.count for _, fold in problem.folds])
         )
@@ -258,22 +273,27 @@ class _Tried:
 def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
     """Fit a method, and measure it on rows outside its fit, unless there are too few."""
     fit = problem.fit_of(method)
-    calibration, notes = fit(problem.counts(problem.rows))
-    measurement, parts = _measured(problem, fit, calibration)
+    calibration, notes, pairs = _fitted(problem, fit)
+    measurement, parts = _measured(problem, pairs)
     parts = [*parts, measurement, noted("fit", notes)]
     return _Tried(method=method, calibration=calibration, measurement=measurement, parts=parts)
 
 
-def _measured(
-    problem: _Problem, fit: ClassFit, calibration: ClassMap
-) -> tuple[Measurement, list[CalibratePart]]:
-    how = list[CalibratePart]()
-    if problem.test is not None:
-        pairs, how = problem.paired(problem.test, calibration), [TestSet(rows=problem.test)]
-    elif can_be_split(problem.rows, problem.options.cluster):
-        pairs = _cross_validated(problem, fit)
-    else:
+def _fitted(problem: _Problem, fit: ClassFit) -> tuple[ClassMap, tuple[str, ...], PairedRows | None]:
+    """Fit a map to all rows, and pair the probabilities of those to measure; None if there are too few."""
+    distinct = DistinctClasses.of(probabilities(problem.rows, problem.roles), label_indices(problem.rows))
+    calibration, notes = fit(distinct.counts(problem.rows.weight), None)
+    if problem.test_sets:
+        return calibration, notes, problem.paired(problem.test_sets[0], calibration)
+    if can_be_split(problem.rows, problem.options.cluster):
+        return calibration, notes, _cross_validated(problem, distinct, fit, calibration)
+    return calibration, notes, None
+
+
+def _measured(problem: _Problem, pairs: PairedRows | None) -> tuple[Measurement, list[CalibratePart]]:
+    if pairs is None:
         return Unmeasured(), []
+    how: list[CalibratePart] = [TestSet(rows=rows) for rows in problem.test_sets]
     compared, classes = pairs.compared(problem.plan), tuple(problem.roles.classes)
     measured = MeasuredClasses(compared=compared, panels=pairs.panels(), classes=classes)
     return measured, [*how, *clusters_of(pairs.rows, problem.options.cluster)]
@@ -347,12 +367,15 @@ def _check(request: CalibrateRequest) -> None:
         raise UsageError(words("--features or --partition beside --proba"), expected="one score")
 
 
-def _cross_validated(problem: _Problem, fit: ClassFit) -> PairedRows:
-    """Pair the probabilities with cross-validated ones."""
+def _cross_validated(
+    problem: _Problem, distinct: DistinctClasses, fit: ClassFit, calibration: ClassMap
+) -> PairedRows:
+    """Pair the probabilities with cross-validated ones; each fit starts from the map of all rows."""
     rows, options = problem.rows, problem.options
+    weight = rows.weights()
     return PairedRows.joined(
         [
-            problem.paired(held_out, fit(problem.counts(training))[0])
-            for training, held_out in folds_of(rows, options.seed, options.cluster)
+            problem.paired(rows.reweighted(fold), fit(distinct.counts(weight - fold), calibration)[0])
+            for fold in weights_of_folds(rows, options.seed, options.cluster)
         ]
     )

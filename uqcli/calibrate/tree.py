@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from uqcli.base.choices import Partitioner
-from uqcli.base.counts import Bools, Feature, Floats, Ints
+from uqcli.base.counts import Bools, Feature, Floats, Ints, run_starts
 from uqcli.base.errors import MissingExtraError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -35,21 +38,17 @@ _SEED_RANGE = 2**32
 """scikit-learn accepts seeds below this; the split into halves accepts any seed."""
 
 
-def learn_trees(
-    features: Mapping[str, Feature], positive: Bools, weight: Ints, options: CalibrationOptions
-) -> tuple[Sequence[FeatureColumn], Sequence[Nodes]]:
-    """Learn trees that partition the rows by positive rate; return their columns and nodes.
+def learn_trees(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) -> Sequence[Nodes]:
+    """Learn trees that partition the rows by positive rate; the matrix has the ranks of their features.
 
     Levels are ordered by positive rate, which suffices to find the best binary split for two classes (Breiman
     et al. 1984, sec. 4.2).
     """
     require_trees()
-    matrix = TreeMatrix.from_features(features, positive, weight)
+    weight = rows.weights()
     if 2 * options.rows_of_leaf > int(weight.sum()):
-        trees: list[Nodes] = [(Node(leaf=0),)]  # too few rows for any split
-    else:
-        trees = LEARNERS[options.partitioner](matrix, positive, weight, options)
-    return matrix.columns, trees
+        return [(Node(leaf=0),)]  # too few rows for any split
+    return LEARNERS[options.partitioner](matrix, rows.labels, weight, options)
 
 
 def require_trees() -> None:
@@ -95,33 +94,71 @@ def recoded(feature: Feature, column: FeatureColumn) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FeatureRanks:
+    """Distinct values of numeric columns, ascending, and the rank of each row among them; -1 if missing.
+
+    Those of parts of the rows follow without sorting again.
+    """
+
+    distinct_values: Mapping[str, Floats]
+    rank: Mapping[str, NDArray[np.int32]]
+
+    @classmethod
+    def of(cls, rows: Rows) -> FeatureRanks:
+        """Rank the numeric features of rows."""
+        distinct_values, ranks = {}, {}
+        for name, feature in rows.features.items():
+            if feature.levels is None:
+                order = np.argsort(feature.value, kind="stable")  # missing values come last
+                order = order[: len(order) - np.count_nonzero(np.isnan(feature.value))]
+                ordered = feature.value[order]
+                starts = run_starts(ordered)
+                ranks[name] = np.full(len(feature.value), -1, dtype=np.int32)
+                ranks[name][order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+                distinct_values[name] = ordered[starts]
+        return cls(distinct_values=distinct_values, rank=ranks)
+
+    def among(self, name: str, position: Ints | None) -> tuple[Floats, Floats]:
+        """Return the distinct values at some positions, None for all, and the ranks there, NaN if missing."""
+        distinct = self.distinct_values[name]
+        rank = self.rank[name] if position is None else self.rank[name][position]
+        is_present = np.zeros(len(distinct) + 1, dtype=np.bool_)
+        is_present[rank] = True  # index -1, missing, is the last entry
+        rank_among = np.cumsum(is_present, dtype=np.float64) - 1
+        rank_among[-1] = np.nan
+        return distinct[is_present[:-1]], rank_among[rank]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TreeMatrix:
     """Feature matrix of trees: ranks of numbers or of levels, so that only the order matters.
 
-    Ranks have shape (n, d), NaN if missing; unknown texts rank last. A numeric column has its distinct
-    values, ascending; a categorical one None.
+    Ranks have shape (n, d), NaN if missing, in single precision, as scikit-learn takes them; unknown texts
+    rank last. A numeric column has its distinct values, ascending; a categorical one None.
     """
 
-    rank: Floats
+    rank: NDArray[np.float32]
     columns: tuple[FeatureColumn, ...]
     distinct_values: tuple[Floats | None, ...]
 
     @classmethod
-    def from_features(cls, features: Mapping[str, Feature], positive: Bools, weight: Ints) -> TreeMatrix:
-        """Rank features."""
-        columns = tuple(ordered_column(name, feature, positive, weight) for name, feature in features.items())
+    def from_rows(cls, rows: Rows, ranks: FeatureRanks) -> TreeMatrix:
+        """Rank the features of rows, given the ranks among all rows, of which theirs have the positions."""
+        weight = rows.weights()
+        columns = tuple(
+            ordered_column(name, feature, rows.labels, weight) for name, feature in rows.features.items()
+        )
         distinct_values: list[Floats | None] = []
-        ranks = []
-        for column in columns:
-            value = recoded(features[column.name], column)
-            if not column.is_text:
-                distinct = np.unique(value[~np.isnan(value)])
-                distinct_values.append(distinct)
-                ranks.append(np.where(np.isnan(value), np.nan, np.searchsorted(distinct, value)))
-            else:
+        by_column = np.empty((len(columns), len(rows)), dtype=np.float32)
+        for column, rank in zip(columns, by_column, strict=True):
+            if column.is_text:
+                code = recoded(rows.features[column.name], column)
                 distinct_values.append(None)
-                ranks.append(np.where(value < 0, np.nan, value))
-        return cls(rank=np.stack(ranks, axis=1), columns=columns, distinct_values=tuple(distinct_values))
+                rank[:] = np.where(code < 0, np.nan, code)
+            else:
+                distinct, rank[:] = ranks.among(column.name, rows.position)
+                distinct_values.append(distinct)
+        return cls(rank=by_column.T, columns=columns, distinct_values=tuple(distinct_values))
 
     def question(self, column: int, rank: float, *, missing_left: bool, left: int, right: int) -> Node:
         """Return the question that sends values up to a given rank left."""
@@ -205,31 +242,51 @@ LEARNERS: Mapping[Partitioner, Callable[[TreeMatrix, Bools, Ints, CalibrationOpt
 
 
 def nodes_of(tree: Any, matrix: TreeMatrix) -> Nodes:
-    """Convert a scikit-learn tree; leaves are numbered from left to right."""
-    nodes: list[Node] = []
+    """Convert a scikit-learn tree, whose nodes come before their children, those on the left first.
+
+    So the leaves are numbered from left to right.
+    """
+    leaf = count()
+    nodes = zip(
+        tree.children_left.tolist(),
+        tree.children_right.tolist(),
+        tree.feature.tolist(),
+        tree.threshold.tolist(),
+        tree.missing_go_to_left.tolist(),
+        strict=True,
+    )
+    return tuple(
+        Node(leaf=next(leaf))
+        if left < 0
+        else matrix.question(feature, threshold, missing_left=bool(missing_left), left=left, right=right)
+        for left, right, feature, threshold, missing_left in nodes
+    )
+
+
+def cut_tree(nodes: Nodes, depth: int) -> tuple[Nodes, Sequence[int]]:
+    """Cut a tree off at some depth; return its nodes, and the positions they had.
+
+    Trees are grown from the root, and what is below a node has no effect on it, so this is the tree that
+    would have been learned with this depth, up to ties.
+    """
+    kept: list[Node] = []
+    positions: list[int] = []
     leaves = 0
-
-    def copy(node_index: int) -> int:
-        nonlocal leaves
-        index = len(nodes)
-        left, right = int(tree.children_left[node_index]), int(tree.children_right[node_index])
-        if left < 0:
-            nodes.append(Node(leaf=leaves))
+    pending: list[tuple[int, int, int]] = [(0, depth, -1)]
+    while pending:  # the left child comes after its parent, and the right one after all that is left of it
+        position, depth_below, parent = pending.pop()
+        if parent >= 0:
+            kept[parent] = replace(kept[parent], right=len(kept))
+        node = nodes[position]
+        positions.append(position)
+        if node.is_leaf or depth_below == 0:
+            kept.append(Node(leaf=leaves))
             leaves += 1
-            return index
-        nodes.append(Node())  # numbered before its children
-        below = copy(left), copy(right)
-        nodes[index] = matrix.question(
-            int(tree.feature[node_index]),
-            float(tree.threshold[node_index]),
-            missing_left=bool(tree.missing_go_to_left[node_index]),
-            left=below[0],
-            right=below[1],
-        )
-        return index
-
-    copy(0)
-    return tuple(nodes)
+            continue
+        left, right = node.children
+        pending += [(right, depth_below - 1, len(kept)), (left, depth_below - 1, -1)]
+        kept.append(replace(node, left=len(kept) + 1))
+    return tuple(kept), positions
 
 
 _MAX_CANDIDATES = 32
@@ -254,30 +311,28 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) 
     """
     nodes: list[Node] = []
     leaves = 0
-
-    def grow(node_rows: Rows, rank: Floats, depth: int) -> int:
-        nonlocal leaves
-        index = len(nodes)
+    # a stack as above, since a function that calls itself would keep the rows in memory
+    pending: list[tuple[Rows, NDArray[np.float32], int, int]] = [(rows, matrix.rank, 0, -1)]
+    while pending:
+        node_rows, rank, depth, parent = pending.pop()
+        if parent >= 0:
+            nodes[parent] = replace(nodes[parent], right=len(nodes))
         split = _best_split(node_rows, rank, options.rows_of_leaf) if depth < options.depth else None
         if split is None:
             nodes.append(Node(leaf=leaves))
             leaves += 1
-            return index
+            continue
         column, threshold = split
-        nodes.append(Node())  # numbered before its children
         with np.errstate(invalid="ignore"):
-            left = rank[:, column] <= threshold
-        children = [grow(node_rows.select(side), rank[side], depth + 1) for side in (left, ~left)]
-        nodes[index] = matrix.question(
-            column, threshold, missing_left=False, left=children[0], right=children[1]
-        )
-        return index
-
-    grow(rows, matrix.rank, 0)
+            is_left = rank[:, column] <= threshold
+        pending.append((node_rows.select(~is_left), rank[~is_left], depth + 1, len(nodes)))
+        pending.append((node_rows.select(is_left), rank[is_left], depth + 1, -1))
+        left = len(nodes) + 1
+        nodes.append(matrix.question(column, threshold, missing_left=False, left=left, right=left))
     return tuple(nodes)
 
 
-def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> tuple[int, float] | None:
+def _best_split(rows: Rows, rank: NDArray[np.float32], min_leaf: int) -> tuple[int, float] | None:
     """Return the column of the best split, and the largest rank that goes left; None if none is better."""
     weight = rows.weights()
     unsplit = [_side(rows, np.ones(len(rows), dtype=np.bool_))]
@@ -299,7 +354,7 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> tuple[int, float] | 
     return best
 
 
-def _candidates(rank: Floats, weight: Ints) -> Floats:
+def _candidates(rank: NDArray[np.float32], weight: Ints) -> NDArray[np.float32]:
     """Return at most 32 candidate ranks for a split, spaced at equal weights."""
     present = ~np.isnan(rank)
     distinct, distinct_index = np.unique(rank[present], return_inverse=True)
@@ -309,7 +364,7 @@ def _candidates(rank: Floats, weight: Ints) -> Floats:
     index = np.searchsorted(
         cumulative, np.arange(1, _MAX_CANDIDATES + 1) * cumulative[-1] / (_MAX_CANDIDATES + 1)
     )
-    candidates: Floats = np.unique(distinct[np.minimum(index, len(distinct) - 2)])
+    candidates: NDArray[np.float32] = np.unique(distinct[np.minimum(index, len(distinct) - 2)])
     return candidates
 
 

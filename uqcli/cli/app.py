@@ -37,7 +37,7 @@ from uqcli.cli.command_line import (
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.failed_run import find_reports, write_failure
 from uqcli.cli.first_look import explain_inputs
-from uqcli.cli.help import QUESTIONS, meant_choice, meant_command, meant_option, with_examples
+from uqcli.cli.help import HELP, QUESTIONS, meant_choice, meant_command, meant_option, with_examples
 from uqcli.cli.option_groups import with_groups
 from uqcli.cli.process import check_limits, hide_progress, mark_ended
 from uqcli.jobs.declared import function_of
@@ -79,13 +79,6 @@ class _Program(TyperGroup):
             raise ClosedPipeError("closed pipe") from error
 
 
-_HELP: Final = (
-    "Decision thresholds, calibration and prediction sets from saved predictions.\n\n"
-    "uqcli FILE shows what a file holds and what to do next. "
-    "uqcli COMMAND --help shows examples and options."
-)
-
-
 def _print_version(value: bool) -> None:
     if value:
         sys.stdout.write(f"uqcli {VERSION}\n")
@@ -112,7 +105,7 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
         add_completion=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
-        help=_HELP,
+        help=HELP,
     )
     app.callback(invoke_without_command=True)(_root)
     for name in names:
@@ -160,13 +153,21 @@ def _names_data(word: str) -> bool:
     return os.path.exists(word) or bool(glob.glob(word))  # noqa: PTH110, PTH207 - of any text
 
 
+def _completed_words() -> list[str]:
+    """Return the words after the program that a shell asks to complete, as typer's scripts hand them over."""
+    if "_UQCLI_COMPLETE" not in os.environ:
+        return []
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+    return line.split()[1:]
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; an error is one line on standard error."""
     clear_typed()
     clear_messages()
     arguments = with_command(arguments)
     find_reports(arguments)
-    first = tuple(arguments[:1])
+    first = tuple(arguments[:1] or _completed_words()[:1])
     try:
         if _HELP_OPTIONS.intersection(arguments):
             check_results_stream(STDIO, "redirect it to a file")

@@ -22,7 +22,7 @@ from uqcli.base.files import followed
 from uqcli.base.operating_system import takes_at_once
 from uqcli.base.records import dataclass
 from uqcli.base.running.interruption import registered
-from uqcli.reports.format import Failure, Format
+from uqcli.reports.format import Failure, Format, FormatOfSamples
 from uqcli.reports.formats import FORMATS
 from uqcli.stores.trees import expanded
 
@@ -140,7 +140,8 @@ def _write(failure: Failure, *, stores: bool, of_run_in_progress: bool = False) 
     other_files = _other_files(_run.possible_names)
     for name in dict.fromkeys(_run.reports):
         report_format = FORMATS.get(os.path.splitext(name)[1].lower())  # noqa: PTH122  names may be any bytes
-        if report_format is None or (of_run_in_progress and report_format.started is None):
+        of_samples = isinstance(report_format, FormatOfSamples)
+        if report_format is None or (of_run_in_progress and not of_samples):
             continue
         text = report_format.failed(replace(failure, report=name, labels=_run.labels))
         content = text.encode("utf-8", "backslashreplace")
@@ -152,12 +153,12 @@ def _write(failure: Failure, *, stores: bool, of_run_in_progress: bool = False) 
                     if not report_format.begins or report_format.begins_as(_head_of_object(name)):
                         write_bytes(name, content)
             elif not other_files & _identities(name) and _is_report(name, report_format):
-                if of_run_in_progress:
+                if of_run_in_progress and isinstance(report_format, FormatOfSamples):
                     content = _started(name, content, report_format)
                 _replace(followed(name), content)
 
 
-def _started(name: str, content: bytes, report_format: Format) -> bytes:
+def _started(name: str, content: bytes, report_format: FormatOfSamples) -> bytes:
     """Return what a report says while a run goes on; ``content`` is what it says of a failed one."""
     try:
         with open(name, "rb") as stream:  # noqa: PTH123
@@ -166,7 +167,6 @@ def _started(name: str, content: bytes, report_format: Format) -> bytes:
         return content
     if len(old) > _MOST_SAMPLES:
         return content
-    assert report_format.started is not None
     return report_format.started(old.decode("utf-8", "surrogateescape"), content.decode()).encode(
         "utf-8", "surrogateescape"
     )

@@ -56,6 +56,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "uqcli watch boundary.json new.csv --state watch.json",
             "uqcli watch boundary.json new.csv --state w.json --report w.html",
         ),
+        "backtest": (
+            "uqcli backtest scored.csv --day day --precision 0.5",
+            "uqcli backtest scored.csv --day day --top 20 --report top.html",
+        ),
         "uncertainty": (
             'uqcli uncertainty ensemble.csv --members "m_*" -o rows.parquet',
             "uqcli uncertainty beta.csv --alpha1 a --alpha0 b -o rows.csv",
@@ -69,12 +73,19 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 )
 """Examples by command; tests/cli/test_help.py runs them."""
 
+HELP: Final = (
+    "Decision thresholds, calibration and prediction sets from saved predictions.\n\n"
+    "uqcli FILE shows what a file holds and what to do next. "
+    "uqcli COMMAND --help shows examples and options."
+)
+"""Help of the program."""
+
 QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         name: question
         for question, names in {
             "What is in my file?": ("overview",),
-            "Which rows should I flag?": ("boundary", "bin"),
+            "Which rows should I flag, and will that last?": ("boundary", "backtest", "bin"),
             "Can I trust the probabilities?": ("tce", "calibrate"),
             "Which classes are plausible, and did their priors change?": ("conformal", "shift"),
             "How do I use and check a saved rule?": (

@@ -10,9 +10,8 @@ import inspect
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
 from rich.align import Align
 from rich.columns import Columns
 from rich.console import Console, Group
@@ -23,7 +22,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from uqcli.cli.values import choices_of
+if TYPE_CHECKING:
+    import typer  # which the short help does not load
 
 
 class _Options(RegexHighlighter):
@@ -53,22 +53,40 @@ def print_page(
     context: typer.Context, parameters: Sequence[Any], commands: Iterable[Any] = (), epilog: str = ""
 ) -> None:
     """Print the help of a command, or of the program with its commands."""
-    console = _console()
-    console.print(Padding(_options(context.command.get_usage(context)), 1), style="bold")
-    console.print(Padding(Align(_text(context.command.help or ""), pad=False), (0, 1, 1, 1)))
+    console = console_of_help()
+    _print_head(console, context.command.get_usage(context), context.command.help or "")
     for kind, title in (("argument", "Arguments"), ("option", "Options")):
-        of_kind = [parameter for parameter in parameters if parameter.param_type_name == kind]
+        of_kind = [each for each in parameters if each.param_type_name == kind and not each.hidden]
         for heading, rows in _by_panel(of_kind, title).items():
             console.print(_panel(heading, _options_table(rows, context)))
-    commands = list(commands)
+    _print_commands(console, [command for command in commands if not command.hidden])
+    _print_epilog(console, epilog)
+
+
+def print_summary(console: Console, usage: str, text: str, commands: Sequence[Any], epilog: str) -> None:
+    """Print the short help of the program; commands have a name, a heading (``rich_help_panel``) and help."""
+    _print_head(console, usage, text)
+    _print_commands(console, commands)
+    _print_epilog(console, epilog)
+
+
+def _print_head(console: Console, usage: str, text: str) -> None:
+    console.print(Padding(_options(usage), 1), style="bold")
+    console.print(Padding(Align(_text(text), pad=False), (0, 1, 1, 1)))
+
+
+def _print_commands(console: Console, commands: Sequence[Any]) -> None:
     width = max((len(command.name) for command in commands), default=0)
     for heading, rows in _by_panel(commands, "Commands").items():
         console.print(_panel(heading, _commands_table(rows, width)))
+
+
+def _print_epilog(console: Console, epilog: str) -> None:
     if epilog:
         console.print(Padding(Align(_options(Text.from_markup(epilog)), pad=False), 1))
 
 
-def _console() -> Console:
+def console_of_help() -> Console:
     """Open the console; the variables are those of typer."""
     is_colored = any(os.environ.get(name) for name in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"))
     width = os.environ.get("TERMINAL_WIDTH")
@@ -93,8 +111,7 @@ def _by_panel(items: Iterable[Any], title: str) -> Mapping[str, list[Any]]:
     """Group options or commands by their headings; those without one come first, under ``title``."""
     panels: dict[str, list[Any]] = {title: []}
     for item in items:
-        if not item.hidden:
-            panels.setdefault(item.rich_help_panel or title, []).append(item)
+        panels.setdefault(item.rich_help_panel or title, []).append(item)
     return {heading: listed for heading, listed in panels.items() if listed}
 
 
@@ -127,6 +144,8 @@ def _value(parameter: Any, context: typer.Context) -> str:
     """Say what to type as the value: a placeholder or the choices; nothing for a flag."""
     if parameter.param_type_name == "option" and (parameter.is_flag or parameter.metavar):
         return parameter.metavar or ""
+    from uqcli.cli.values import choices_of
+
     choices = choices_of(parameter, context)
     return f"<{'|'.join(choices)}>" if choices else ""
 

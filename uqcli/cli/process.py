@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import math
 import os
 import signal
 import sys
@@ -125,8 +126,8 @@ def limit_memory(size: str | None) -> str | None:
         if memory.is_scarce():
             _keep_freed(_SCARCE_TRIM_BYTES, _SCARCE_MMAP_BYTES)
         limit = memory.limit_bytes()
-        if limit is not None:
-            threading.Thread(target=_guard, args=(limit,), daemon=True, name="memory").start()
+        if limit < math.inf:
+            threading.Thread(target=_guard, args=(int(limit),), daemon=True, name="memory").start()
     return size
 
 
@@ -168,7 +169,7 @@ def _check_threads() -> None:
     needed = _THREADS_BY_POOL * machine.threads() + _OTHER_THREADS
     for folder in machine.group_folders("pids"):
         tasks = machine.numbers_in(folder / "pids.max", folder / "pids.current")
-        if tasks is not None and tasks[0] - tasks[1] < needed:
+        if tasks and tasks[0] - tasks[1] < needed:
             raise DataError(
                 f"the control group allows {tasks[0]} processes and threads, of which {tasks[1]} run",
                 expected=f"room for {needed} more",

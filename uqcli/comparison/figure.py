@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Floats, Ints, ValueCounts, merge
 from uqcli.base.records import dataclass
-from uqcli.base.rows import ClassCounts, Rows
+from uqcli.base.rows import Rows
 from uqcli.base.wording import percent, printable, rows_of
 from uqcli.estimates.binning import BINNING_RULES, BinSizes
 from uqcli.estimates.calibration_error import Reliability, in_bins, reliability
+from uqcli.estimates.drawn_pairs import SIDES
 from uqcli.estimates.paired import PairedClassCounts
 from uqcli.reports.document import Figure, HoverText
 from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrap_title
@@ -28,11 +28,27 @@ _MAX_COLUMNS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ReliabilityPanel:
-    """Reliability of some rows before and after calibration."""
+    """Reliability of some rows before and after calibration.
+
+    ``sides`` computes both, and is called only if the panel is drawn.
+    """
 
     title: str
-    before: Reliability
-    after: Reliability
+    sides: Callable[[], tuple[Reliability, Reliability]]
+
+    @property
+    def before(self) -> Reliability:
+        """Reliability before calibration."""
+        return self._both[0]
+
+    @property
+    def after(self) -> Reliability:
+        """Reliability after calibration."""
+        return self._both[1]
+
+    @cached_property
+    def _both(self) -> tuple[Reliability, Reliability]:
+        return self.sides()
 
 
 def before_and_after_figure(panels: Sequence[ReliabilityPanel]) -> Figure:
@@ -110,34 +126,41 @@ _MAX_PANELS = 9
 
 
 def panels(
-    rows: Rows, before: Floats, after: Floats, parts: Sequence[tuple[str, Ints]]
+    sides: tuple[ValueCounts, ValueCounts],
+    rows: Rows,
+    before: Floats,
+    after: Floats,
+    parts: Sequence[tuple[str, Ints]],
 ) -> tuple[ReliabilityPanel, ...]:
-    """Build one panel for all rows, and one for each of the first non-empty parts, by name and rows."""
-    parts = [("All rows", np.arange(len(rows))), *parts]
+    """Build one panel for all rows, pooled by both sides, and one for each of the first non-empty parts.
+
+    Parts are given by name and rows.
+    """
     nonempty = [
         (name, indices)
         for name, indices in parts
         if (len(indices) if rows.weight is None else rows.weight[indices].any())
     ]
-    return tuple(
-        ReliabilityPanel(
-            title=name,
-            before=_reliability(rows.counts(before, indices)),
-            after=_reliability(rows.counts(after, indices)),
-        )
-        for name, indices in nonempty[:_MAX_PANELS]
-    )
+    pooled = [("All rows", sides)] if sides[0].rows else []
+    pooled += [
+        (name, (rows.counts(before, indices), rows.counts(after, indices)))
+        for name, indices in nonempty[: _MAX_PANELS - len(pooled)]
+    ]
+    return tuple(_panel(name, _reliability(first), _reliability(second)) for name, (first, second) in pooled)
+
+
+def _panel(title: str, before: Reliability, after: Reliability) -> ReliabilityPanel:
+    return ReliabilityPanel(title=title, sides=lambda: (before, after))
 
 
 def panel_of_classes(paired_counts: PairedClassCounts) -> ReliabilityPanel:
     """Build one panel for all classes, each one-vs-rest."""
-    before, after = (_reliability(_of_all_classes(side)) for side in paired_counts.sides)
-    return ReliabilityPanel(title="Each class against the rest", before=before, after=after)
 
+    def sides() -> tuple[Reliability, Reliability]:
+        before, after = (_reliability(merge(list(paired_counts.against_rest(side)))) for side in SIDES[:2])
+        return before, after
 
-def _of_all_classes(counts: ClassCounts) -> ValueCounts:
-    labels = counts.observed_labels()
-    return merge([counts.one_vs_rest(class_index, labels) for class_index in range(labels.shape[1])])
+    return ReliabilityPanel(title="Each class against the rest", sides=sides)
 
 
 def _reliability(counts: ValueCounts) -> Reliability:

@@ -21,19 +21,12 @@ from uqcli.base.running.messages import with_progress
 from uqcli.comparison.figure import ReliabilityPanel, panel_of_classes, panels
 from uqcli.comparison.report import Comparison
 from uqcli.engines.probabilities import label_indices
-from uqcli.estimates.binning import BINNING_RULES, BinSizes
-from uqcli.estimates.calibration_error import (
-    ScoreBins,
-    brier,
-    expected_error,
-    in_bins,
-    log_loss,
-    mean_metrics,
-    reject,
-)
+from uqcli.estimates.binning import BinSizes
+from uqcli.estimates.calibration_error import Binned, brier, expected_error, log_loss, mean_metrics
+from uqcli.estimates.drawn_pairs import SIDES, interval_of
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.paired import SIDES, ClusteredPairs, PairedClassCounts, PairedCounts
-from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
+from uqcli.estimates.paired import ClusteredPairs, PairedClassCounts, PairedCounts
+from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates
 from uqcli.estimates.score_metrics import auc, average_precision
 from uqcli.reports.document import MetricValue
 
@@ -112,7 +105,7 @@ class PairedRows:
         """Build the reliability diagrams of all rows, and of parts by name and rows if there is one score."""
         if isinstance(self.counts, PairedClassCounts):
             return (panel_of_classes(self.counts),)
-        return panels(self.rows, self.before, self.after, parts)
+        return panels(self.counts.sides, self.rows, self.before, self.after, parts)
 
 
 def compare(
@@ -124,7 +117,7 @@ def compare(
         (before, before_by_class), (after, after_by_class) = _metrics_of_classes(paired_counts)
         by_class = list(zip(before_by_class, after_by_class, strict=True))
     else:
-        before, after = map(metrics_of, paired_counts.counts())
+        before, after = map(metrics_of, paired_counts.sides)
     if clusters is not None:  # the test of the TCE assumes independent rows
         before, after = ({**side, "tce": None} for side in (before, after))
         by_class = [({**first, "tce": None}, {**second, "tce": None}) for first, second in by_class]
@@ -161,11 +154,8 @@ def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: Resampling
 
     draws = list(with_progress(parallel_map(draw, range(replicates)), "resampling", replicates))
     return {
-        (side, name): studentised_interval(
-            estimates[name][side],
-            [draw[name][side] for draw in draws],
-            plan.confidence,
-            rare_rows=paired_counts.min_class_rows if side == "difference" else math.inf,
+        (side, name): interval_of(
+            name, side, estimates, draws, (plan.confidence, paired_counts.min_class_rows)
         )
         for side, name in keys
     }
@@ -201,12 +191,8 @@ def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[tuple[Values, 
     Both sides, before and after, have the metrics of each class against the rest.
     """
     metrics: list[tuple[Values, list[Values]]] = []
-    for counts, losses in zip(paired_counts.sides, paired_counts.losses().values(), strict=True):
-        labels = counts.observed_labels()
-        by_class = [
-            metrics_of(counts.one_vs_rest(class_index, labels))
-            for class_index in range(counts.probability.shape[1])
-        ]
+    for side, losses in paired_counts.losses().items():
+        by_class = list(map(metrics_of, paired_counts.against_rest(side)))
         means = mean_metrics(by_class)
         metrics.append(({**losses, **{name: means[name] for name in _CALIBRATION_METRICS}}, by_class))
     return metrics
@@ -214,18 +200,14 @@ def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[tuple[Values, 
 
 def metrics_of(counts: ValueCounts) -> Values:
     """Return the metrics of probabilities: ranking, likelihood, calibration."""
-
-    def binned(binning: Binning) -> ScoreBins:
-        sizes = BinSizes(bins=defaults.SINGLE_SCORE_BINS)
-        return in_bins(counts, BINNING_RULES[binning].edges(counts, sizes))
-
-    tested = reject(counts, binned(Binning.PAVA_BC), CalibrationTest.BINOMIAL, defaults.ALPHA)
+    sizes = BinSizes(bins=defaults.SINGLE_SCORE_BINS)
+    binned = Binned(counts, sizes, CalibrationTest.BINOMIAL, defaults.ALPHA)
     return {
         "auc": auc(counts),
         "average_precision": average_precision(counts),
         "log_loss": log_loss(counts),
         "brier": brier(counts),
-        "ece": expected_error(binned(Binning.EQUISPACED)),
-        "ace": expected_error(binned(Binning.QUANTILE)),
-        "tce": tested.percent(counts.rows),
+        "ece": expected_error(binned[Binning.EQUISPACED]),
+        "ace": expected_error(binned[Binning.QUANTILE]),
+        "tce": binned.rejected(Binning.PAVA_BC).percent(counts.rows),
     }

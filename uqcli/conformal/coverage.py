@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 
@@ -111,34 +112,43 @@ _UNIT: Final = 1 << 32
 class LabelScores:
     """Non-conformity scores of the calibration rows' labels, each of shape (n,).
 
-    Labels are class indices, of any integer width. ``cluster`` is None if rows are independent.
+    Labels are class indices, of any integer width. Rows are independent.
     """
 
     score: Floats
     label: Ints
     weight: Ints | None
-    cluster: Ints | None = None
 
     @property
     def rows(self) -> int:
         """Total weight."""
         return len(self.score) if self.weight is None else int(self.weight.sum())
 
-    def select(self, rows: Bools) -> LabelScores:
+    @property
+    def weights(self) -> Ints:
+        """Weight of each row, where there are none 1."""
+        return np.ones(len(self.score), dtype=np.int64) if self.weight is None else self.weight
+
+    def select(self, rows: Bools) -> Self:
         """Select rows."""
-        return LabelScores(
-            score=self.score[rows],
-            label=self.label[rows],
-            weight=None if self.weight is None else self.weight[rows],
-            cluster=None if self.cluster is None else self.cluster[rows],
-        )
+        columns = {name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)}
+        return replace(self, **{name: column[rows] for name, column in columns.items()})
 
     def threshold(self, alpha: Fraction) -> float:
-        """Find the threshold of these rows by the marginal rule, of clusters if there are any."""
-        if self.cluster is None:
-            return marginal_threshold(self.score, self.weight, alpha)
-        weight = np.ones(len(self.score), dtype=np.int64) if self.weight is None else self.weight
-        return clustered_threshold(self.score, weight, self.cluster, alpha)
+        """Find the threshold of these rows by the marginal rule."""
+        return marginal_threshold(self.score, self.weight, alpha)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteredScores(LabelScores):
+    """Scores of rows that depend on each other within clusters of a column; shape (n,)."""
+
+    column: str
+    cluster: Ints
+
+    def threshold(self, alpha: Fraction) -> float:
+        """Find the threshold of these rows by the marginal rule of clusters."""
+        return clustered_threshold(self.score, self.weights, self.cluster, alpha)
 
 
 def rank_of(rows: int, alpha: Fraction) -> int:
@@ -207,9 +217,8 @@ def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: F
     for label in range(len(integers)):
         part = rows.select(rows.label == label)
         order = np.argsort(part.score, kind="stable")
-        row_weights = np.ones(len(order), dtype=np.int64) if part.weight is None else part.weight[order]
         ordered.append(part.score[order])
-        cumulative.append(np.concatenate([[0], np.cumsum(row_weights)]))
+        cumulative.append(np.concatenate([[0], np.cumsum(part.weights[order])]))
     steps = np.unique(np.concatenate(ordered))
     cached: dict[int, int] = {}
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,13 +22,13 @@ from uqcli.base.options import OptionalResampling, caution_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import doubt
 from uqcli.base.wording import count, exact_number, printable
-from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores, widened
+from uqcli.conformal.coverage import SCORES, THRESHOLDS, ClusteredScores, LabelScores, widened
 from uqcli.conformal.groups import SavedGroups
 from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, format_of
 from uqcli.engines.open import CLUSTERED_SETS, require_memory, reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
-from uqcli.estimates.dependence import unit_sums
+from uqcli.estimates.dependence import UnitSums, unit_sums
 from uqcli.estimates.unit_trials import UnitTrials
 from uqcli.reports.document import (
     Document,
@@ -199,12 +200,12 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
     """Find the thresholds of prediction sets."""
     alpha = parse_alpha(request.alpha)
     caution_confidence("--alpha", float(alpha))
-    if request.shift is not None and request.target is not None:
+    if request.shift is not None and request.target:
         raise UsageError(words("--shift and --target cannot be combined"), remedy="leave one of them out")
     shift = None if request.shift is None else load_shift(request.shift)
     if request.data.roles.cluster is not None:
         require_memory(request.data, CLUSTERED_SETS)
-    if request.target is None:
+    if not request.target:
         return _fitted(request, alpha, shift)
     if request.mode is not ConformalMode.LABEL_SHIFT:
         raise UsageError(words("--target with mode {}", request.mode), expected=words("--mode label-shift"))
@@ -225,19 +226,23 @@ def _fitted(
 ) -> Result[ConformalReport, ConformalArtifact]:
     _check(request, shift)
     reader = ClassReader(request.data.without("uncertainty").grouped_by(request.by))
-    scores, group = _scores(reader, request)
+    method, mode, by, roles = request.method, request.mode, request.by, request.data.roles
+    randomizes = not request.no_randomize and method is ConformalMethod.APS
+    scores, keys = _scores(reader, method, seed=request.seed if randomizes else None, cluster=roles.cluster)
     classes = reader.classes
     weights = shift.weights_for(classes) if shift else None
     counts = [scores.select(scores.label == index).rows for index in range(len(classes))]
-    thresholds = _thresholds(scores, classes, request, alpha, weights)
-    groups = None if group is None else _groups(scores, group, reader, request, alpha)
+    saved = partial(_saved_threshold, method=method, is_single="score" in roles.numbers)
+    alphas = _alphas(classes, alpha, dict(request.alpha_by_class))
+    thresholds = _thresholds(scores, mode, alphas, weights, saved)
+    groups = None if by is None else _groups(scores, keys[by], by=by, reader=reader, alpha=alpha, saved=saved)
     artifact = ConformalArtifact(
         kind=ArtifactKind.CONFORMAL,
-        format_version=format_of(request.method, [thresholds, *(groups.thresholds if groups else ())]),
+        format_version=format_of(method, [thresholds, *(groups.thresholds if groups else ())]),
         source=reader.source,
         parameters=_parameters(request),
-        method=request.method,
-        mode=request.mode,
+        method=method,
+        mode=mode,
         alpha=float(alpha),
         classes=list(classes),
         thresholds=thresholds,
@@ -245,8 +250,9 @@ def _fitted(
         groups=groups,
         calibration_rows=counts,
     )
-    if (column := request.data.roles.cluster) is not None:
-        dependence = _dependence(artifact, column, scores, group, reader.levels)
+    if isinstance(scores, ClusteredScores):
+        promises = _dependence(artifact, scores, keys, reader.levels)
+        dependence = SavedDependence(column=scores.column, promises=promises)
         artifact = msgspec.structs.replace(artifact, dependence=dependence)
     notes = [*_notes(artifact, counts), *sum_notes(reader.unnormalised)]
     for sentence in notes:
@@ -260,7 +266,7 @@ def _parameters(request: ConformalRequest) -> ConformalParameters:
         method=request.method,
         mode=request.mode,
         alpha=request.alpha,
-        alpha_by_class=dict(request.alpha_by_class or {}) or None,
+        alpha_by_class=dict(request.alpha_by_class) or None,
         randomize=not request.no_randomize,
         seed=request.seed,
         by=request.by,
@@ -292,86 +298,88 @@ def _check(request: ConformalRequest, shift: ShiftArtifact | None) -> None:
         raise UsageError(f"groups with mode {request.mode}", expected=words("--mode marginal"))
 
 
-def _scores(reader: ClassReader, request: ConformalRequest) -> tuple[LabelScores, Ints | None]:
-    """Read the scores of the rows' labels, and the group of each row if there are groups.
+def _scores(
+    reader: ClassReader, method: ConformalMethod, *, seed: int | None, cluster: str | None
+) -> tuple[LabelScores, Mapping[str, Ints]]:
+    """Read the scores of the rows' labels, and the groups of the rows by each key.
 
-    Each batch is reduced to these scores, so that memory does not grow with the classes.
+    With a seed, scores are drawn. Each batch is reduced to these scores, so that memory does not grow with
+    the classes.
     """
     scores: list[Floats] = []
     labels: list[Ints] = []
     weights: list[Ints] = []
-    groups: list[Ints] = []
-    clusters: list[Ints] = []
+    keys: dict[str, list[Ints]] = {}
     for rows in reader:
         label = label_indices(rows)
         # rows of weight 0 are ignored: their scores are no candidate thresholds
         present = slice(None) if rows.weight is None else rows.weight > 0
-        uniform = np.ones(len(rows))
-        if not request.no_randomize and request.method is ConformalMethod.APS:
-            uniform = uniforms(positions_of(rows), request.seed, Purpose.FIT)
-        score = SCORES[request.method].label_scores(reader.probabilities(rows), label, uniform)
+        uniform = np.ones(len(rows)) if seed is None else uniforms(positions_of(rows), seed, Purpose.FIT)
+        score = SCORES[method].label_scores(reader.probabilities(rows), label, uniform)
         scores.append(score[present])
         labels.append(label[present].astype(np.min_scalar_type(len(reader.classes))))
         if rows.weight is not None:
             weights.append(rows.weight[present])
-        if request.by is not None:
-            groups.append(rows.groups[request.by][present])
-        if (cluster := request.data.roles.cluster) is not None:
-            clusters.append(rows.groups[cluster][present])
-    weight = np.concatenate(weights) if weights else None
+        for key, group in rows.groups.items():
+            keys.setdefault(key, []).append(group[present])
+    weight = np.concatenate(weights) if weights else np.ones(1, dtype=np.int64)
+    by_key = {key: np.concatenate(groups) for key, groups in keys.items()}
     label_scores = LabelScores(
         score=np.concatenate(scores),
         label=np.concatenate(labels),
-        weight=None if weight is None or (weight == 1).all() else weight,
-        cluster=np.concatenate(clusters) if clusters else None,
+        weight=None if (weight == 1).all() else weight,
     )
-    return label_scores, np.concatenate(groups) if groups else None
+    if cluster is not None:
+        label_scores = ClusteredScores(**vars(label_scores), column=cluster, cluster=by_key[cluster])
+    return label_scores, by_key
 
 
-def _thresholds(
-    scores: LabelScores,
-    classes: Sequence[str],
-    request: ConformalRequest,
-    alpha: Fraction,
-    weights: Sequence[float] | None,
-) -> list[float]:
-    unknown = set(request.alpha_by_class or ()) - set(classes)
+def _alphas(classes: Sequence[str], alpha: Fraction, by_class: Mapping[str, str]) -> list[Fraction]:
+    """Return the alpha of each class, of which some have their own."""
+    unknown = set(by_class) - set(classes)
     if unknown:
         raise UsageError(
             f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
         )
-    own = {name: parse_alpha(text) for name, text in (request.alpha_by_class or {}).items()}
-    thresholds = THRESHOLDS[request.mode](scores, [own.get(name, alpha) for name in classes], weights)
-    if request.mode is not ConformalMode.LABEL_CONDITIONAL:
-        saved = {
-            threshold: _saved_threshold(threshold, scores.score, request) for threshold in set(thresholds)
-        }
-        return [saved[threshold] for threshold in thresholds]
+    own = {name: parse_alpha(text) for name, text in by_class.items()}
+    return [own.get(name, alpha) for name in classes]
+
+
+_Saved = Callable[[float, Floats], float]
+"""Function from a threshold, and the scores among which it was found, to the threshold to save."""
+
+
+def _thresholds(
+    scores: LabelScores,
+    mode: ConformalMode,
+    alphas: Sequence[Fraction],
+    weights: Sequence[float] | None,
+    saved: _Saved,
+) -> list[float]:
+    thresholds = THRESHOLDS[mode](scores, alphas, weights)
+    if mode is not ConformalMode.LABEL_CONDITIONAL:
+        of_all = {threshold: saved(threshold, scores.score) for threshold in set(thresholds)}
+        return [of_all[threshold] for threshold in thresholds]
     return [
-        _saved_threshold(threshold, scores.score[scores.label == label], request)
-        for label, threshold in enumerate(thresholds)
+        saved(threshold, scores.score[scores.label == label]) for label, threshold in enumerate(thresholds)
     ]
 
 
-def _saved_threshold(threshold: float, scores: Floats, request: ConformalRequest) -> float:
-    """Return the threshold to save, given the scores among which it was found."""
-    threshold = min(threshold, SCORES[request.method].every_label)
-    if request.method is not ConformalMethod.LAC:
-        return threshold
-    return widened(threshold, scores, is_single="score" in request.data.roles.numbers)
+def _saved_threshold(threshold: float, scores: Floats, *, method: ConformalMethod, is_single: bool) -> float:
+    threshold = min(threshold, SCORES[method].every_label)
+    return widened(threshold, scores, is_single=is_single) if method is ConformalMethod.LAC else threshold
 
 
 def _groups(
-    scores: LabelScores, group: Ints, reader: ClassReader, request: ConformalRequest, alpha: Fraction
+    scores: LabelScores, group: Ints, *, by: str, reader: ClassReader, alpha: Fraction, saved: _Saved
 ) -> SavedGroups:
     """Return the thresholds by group, from the marginal rule within each; groups sorted by name."""
-    by = request.by or ""
     refuse_unsavable(reader.levels[by])
     groups = []
     for name, index in sorted(reader.levels[by].items()):
         part = scores.select(group == index)
         if part.rows:
-            threshold = _saved_threshold(part.threshold(alpha), part.score, request)
+            threshold = saved(part.threshold(alpha), part.score)
             groups.append((name, [threshold] * len(reader.classes), part.rows))
     return SavedGroups(
         column=by,
@@ -383,17 +391,16 @@ def _groups(
 
 def _dependence(
     artifact: ConformalArtifact,
-    column: str,
-    scores: LabelScores,
-    group: Ints | None,
+    scores: ClusteredScores,
+    keys: Mapping[str, Ints],
     levels: Mapping[str, Mapping[str, int]],
-) -> SavedDependence:
+) -> dict[str, UnitSums]:
     """Sum up how the coverage of the rows behind each threshold depends on their cluster."""
     groups, thresholds = artifact.groups, artifact.thresholds
     everywhere = np.ones(len(scores.score), dtype=np.bool_)
     parts: list[tuple[str | None, Bools, float]] = [(None, everywhere, thresholds[0])]
-    if groups and group is not None:
-        names = zip(groups.names, groups.thresholds, strict=True)
+    if groups:
+        group, names = keys[groups.column], zip(groups.names, groups.thresholds, strict=True)
         parts = [(name, group == levels[groups.column][name], threshold) for name, (threshold, *_) in names]
     elif artifact.mode is ConformalMode.LABEL_CONDITIONAL:
         of_class = enumerate(zip(artifact.classes, thresholds, strict=True))
@@ -401,12 +408,12 @@ def _dependence(
     promises = {}
     for name, chosen, threshold in parts:
         rows = scores.select(chosen)
-        if rows.cluster is None or not len(rows.score):
+        if not len(rows.score):
             continue
         trials = UnitTrials()
         trials.add(np.zeros_like(rows.cluster), rows.cluster, rows.weight, rows.score <= threshold)
         promises[promise_name("coverage", name)] = unit_sums(*trials.of(None))
-    return SavedDependence(column=column, promises=promises)
+    return promises
 
 
 def _notes(artifact: ConformalArtifact, counts: Sequence[int]) -> list[Notice]:

@@ -147,7 +147,7 @@ def _missing(columns: Sequence[str], source: str, name_by_role: Mapping[str, str
     remedies = {role: _remedy(columns, role, name) for role, name in name_by_role.items()}
     return MissingColumnError(
         name_by_role,
-        f"no {missing} in {source}, which has {first_of(shown, 12)}",
+        f"no {missing} in {source}, which has {first_of(shown, 12) if shown else 'no columns'}",
         remedy=_joined(remedies),
         misspelt=[role for role, name in name_by_role.items() if _similar(name, columns)],
     )

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import unquote
 
 from uqcli.base.choices import FileFormat, ReportFormat
-from uqcli.base.errors import DataError, UsageError, words
+from uqcli.base.errors import DataError, InShell, UsageError, Words, words
 from uqcli.base.files import InMemory, is_stdin
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
 from uqcli.engines.request import ReadOptions
-from uqcli.stores.content import Content, LocalFile, inode_of
+from uqcli.stores.content import Content, LocalFile, StandardInput, inode_of
 from uqcli.stores.folders import Descent, Tree
 from uqcli.stores.trees import LocalTree, look_up, tree_of
 from uqcli.stores.view import Entry
@@ -53,16 +53,16 @@ KNOWN_SUFFIXES: Final = (
 class InputFile:
     """An input file or stream.
 
-    Text may have a compression, ``gzip`` or ``zstd``. A regular file can be opened more than once. The format
-    is ``stated`` if the name or an option implies it. Keys are the partition columns from ``key=value``
-    folder names, with their values; None for null. ``argument`` is the index of the INPUT argument that the
-    file belongs to.
+    Text may have a compression, ``gzip`` or ``zstd``; else it is empty. A regular file can be opened more
+    than once. The format is ``stated`` if the name or an option implies it. Keys are the partition columns
+    from ``key=value`` folder names, with their values; None for null. ``argument`` is the index of the INPUT
+    argument that the file belongs to.
     """
 
     name: str
-    content: Content | None
+    content: Content
     format: FileFormat
-    compression: str | None
+    compression: str
     delimiter: str
     regular: bool
     stated: bool
@@ -77,7 +77,7 @@ class InputFile:
     @property
     def is_remote(self) -> bool:
         """Whether it is an object of a store, or on the web."""
-        return self.content is not None and not isinstance(self.content, LocalFile)
+        return not isinstance(self.content, LocalFile | StandardInput)
 
     def location(self, position: int) -> str:
         """Describe the location of a row for messages; positions are 0-based."""
@@ -112,7 +112,7 @@ class InferredFormat:
     """Format, compression and delimiter implied by a file name."""
 
     format: FileFormat | None
-    compression: str | None
+    compression: str
     delimiter: str
 
 
@@ -125,7 +125,7 @@ def inferred_format(name: str) -> InferredFormat:
     'gzip'
     """
     path = Path(name.lower())
-    compression = _COMPRESSIONS.get(path.suffix)
+    compression = _COMPRESSIONS.get(path.suffix, "")
     suffix = Path(path.stem).suffix if compression else path.suffix
     file_format = _FORMATS.get(suffix)
     if compression and (file_format is None or not file_format.is_text):
@@ -143,9 +143,12 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Orig
     """
     if not arguments:
         raise UsageError(
-            "no INPUT given",
-            expected="files such as TEST.csv, folders, globs, or - for standard input",
-            remedy=words("add a file, or see --help"),
+            InShell("no INPUT given", "no rows given"),
+            expected=InShell(
+                "files such as TEST.csv, folders, globs, or - for standard input",
+                "a data frame, a mapping of arrays, a path, or a list of these",
+            ),
+            remedy=InShell("add a file, or see --help", ""),
         )
     if "" in arguments:
         raise UsageError(
@@ -158,6 +161,10 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Orig
     files: list[Origin] = []
     for index, argument in enumerate(arguments):
         if isinstance(argument, InMemory):
+            if isinstance(argument.content, bytes):
+                raise DataError(
+                    f"'{argument}' is a rule, not rows", expected="a data frame, a mapping or a path"
+                )
             files.append(InputFrame(frame=argument.content, name=argument, argument=index))
             continue
         try:
@@ -175,7 +182,7 @@ def _distinct(files: Sequence[Origin]) -> tuple[Origin, ...]:
     for file in files:
         if isinstance(file, InputFrame):
             continue
-        identity = None if file.content is None else file.content.identity()
+        identity = file.content.identity()
         key = file.name if identity is None else identity
         known = first.setdefault((key, frozenset(file.keys.items())), file)
         if known is not file and identity is not None:
@@ -207,9 +214,9 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
     if is_stdin(argument):
         yield InputFile(
             name=STREAM,
-            content=None,
+            content=StandardInput(name=STREAM),
             format=options.format,
-            compression=None,
+            compression="",
             delimiter=options.delimiter or ",",
             regular=False,
             stated=options.format_given,
@@ -352,9 +359,12 @@ def _unknown_format(content: Content) -> DataError:
             expected=KNOWN_SUFFIXES,
             remedy="name a file of rows in its place",
         )
-    remedy = next((text for suffixes, text in _FOREIGN.items() if suffix in suffixes), None)
+    remedy: Words | None = next((text for suffixes, text in _FOREIGN.items() if suffix in suffixes), None)
     if remedy is None:
-        problem, remedy = f"the name '{content.name}' does not show a format", "rename it or give --format"
+        problem, remedy = (
+            f"the name '{content.name}' does not show a format",
+            words("rename it or give --format"),
+        )
     else:
         problem = f"uqcli does not read {suffix} ('{content.name}')"
     return DataError(problem, expected=KNOWN_SUFFIXES, remedy=remedy)
@@ -371,8 +381,10 @@ def _is_rule(content: Content) -> bool:
 _RULE_BYTES: Final = 200
 """Bytes in which a rule file states its kind."""
 
-_FOREIGN: Final = {
-    (".json",): "give --format jsonl if it has one object per line, or convert an array with jq -c '.[]'",
+_FOREIGN: Final[dict[tuple[str, ...], Words]] = {
+    (".json",): words(
+        "give --format jsonl if it has one object per line, or convert an array with jq -c '.[]'"
+    ),
     (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods"): "export the sheet as CSV",
     (".zip", ".bz2", ".xz", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".txz", ".lz4"): "unpack it",
     (
@@ -413,7 +425,7 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
 
     Only text may be compressed, and a name may not end like a format that is not written.
     """
-    compressed = inferred_format(name).compression is not None
+    compressed = bool(inferred_format(name).compression)
     plain = Path(name).with_suffix("") if compressed else Path(name)
     inferred = inferred_format(str(plain)).format
     if requested is None and plain.suffix.lower() in _NON_CSV_SUFFIXES:
@@ -505,10 +517,12 @@ def require_text(head: bytes, name: str) -> None:
     """Refuse the first bytes of a binary format where text is expected."""
     content = binary_content_of(head)
     if content is not None:
-        kind, remedy = content
-        is_named_so = name.lower().endswith(remedy.rpartition(" ")[2])
+        kind, advice = content
+        remedy: Words = advice
+        is_named_so = name.lower().endswith(advice.rpartition(" ")[2])
         if is_named_so:
-            remedy = "leave out --format"
+            remedy = words("leave out --format")
         elif name == STREAM:
-            remedy = f"give --format {kind.lower()}" if "name it" in remedy else remedy.partition(",")[0]
+            named = "name it" in advice
+            remedy = words("give --format {}", kind.lower()) if named else advice.partition(",")[0]
         raise DataError(f"the content of '{name}' is {kind}", expected="text", remedy=remedy)

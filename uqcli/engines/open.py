@@ -174,7 +174,7 @@ def require_memory(data: DataRequest, need: Need, beside: int = 0) -> None:
     data = data.without("uncertainty")  # not needed here; there may be several columns or none
     expected = open_engine(data.engine).expected(data)
     needed = 0 if expected is None else beside + needed_bytes(need, *expected)
-    if expected is None or needed <= _FEW_BYTES or (allowed := allowed_bytes()) is None or needed <= allowed:
+    if expected is None or needed <= _FEW_BYTES or needed <= allowed_bytes():
         return
     rows, classes = expected
     if need.pooled:

@@ -69,7 +69,7 @@ class ReadRows:
     summary: SourceSummary
     classes: tuple[str, ...] = ()
     group_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    cluster_keys: Ints | None = None
+    cluster_keys: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     unnormalised: float = 0.0
 
 
@@ -194,10 +194,10 @@ RangeQuery = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
 class Partition:
     """Partition of the rows before counting: one part for each combination of keys.
 
-    Keys are the groups of key columns of the request, numbered as in ``Table.groups``, then the classes of
-    the labels if these are separated, then the uncertainty bins between the K-1 edges: a row with uncertainty
-    v is in bin ``#{edges <= v}``. Parts are numbered in this order, of which the last varies fastest. A part
-    may be empty.
+    Keys are the groups of key columns of the request, numbered as by ``CountTable.groups``, then the classes
+    of the labels if these are separated, then the uncertainty bins between the K-1 edges: a row with
+    uncertainty v is in bin ``#{edges <= v}``. Parts are numbered in this order, of which the last varies
+    fastest. A part may be empty.
     """
 
     groups: tuple[str, ...] = ()
@@ -260,7 +260,7 @@ class Places:
         return column
 
 
-class Table(Protocol):
+class CountTable(Protocol):
     """Counts of a request's rows, for any number of queries.
 
     Each query counts one numeric column: a role, or a class's probabilities. Positive rows are those with a
@@ -282,7 +282,7 @@ class Table(Protocol):
         They are those of rows of positive weight, of which there may be millions.
         """
 
-    def only(self, column: str, name: str) -> Table:
+    def only(self, column: str, name: str) -> CountTable:
         """Return the table of the rows of one group of a key column.
 
         It answers as a table of the same request on inputs that hold only these rows, none of them dropped.
@@ -376,7 +376,7 @@ class Engine(Protocol):
         None if the rows are unknown before reading, or if another machine has them.
         """
 
-    def table(self, request: DataRequest) -> Table:
+    def table(self, request: DataRequest) -> CountTable:
         """Return the table of the request's rows; nothing is read before the first query."""
 
     def rows(self, request: DataRequest) -> ReadRows:

@@ -34,6 +34,10 @@ class FormError(DataError):
         self.requests: list[DataRequest] = []
 
 
+class NoDayError(FormError):
+    """A text in a column of days that names none."""
+
+
 @contextmanager
 def collected(errors: list[FormError]) -> Iterator[None]:
     """Keep the error of a column, so that all columns with unreadable values are named at once."""
@@ -47,9 +51,14 @@ def joined(errors: Sequence[FormError]) -> FormError:
     """Create the error for several problems of the same rows."""
     if len(errors) == 1:
         return errors[0]
-    expected = " and ".join(dict.fromkeys(error.expected for error in errors if error.expected))
-    remedy = "; ".join(dict.fromkeys(error.remedy for error in errors if error.remedy))
-    return FormError(", and ".join(error.found for error in errors), expected=expected, remedy=remedy)
+    found, expected, remedy = (
+        dict.fromkeys(filter(None, texts)) for texts in zip(*(error.words for error in errors), strict=True)
+    )
+    return FormError(
+        words(", and ".join("{}" for _ in found), *found),
+        expected=words(" and ".join("{}" for _ in expected), *expected),
+        remedy=words("; ".join("{}" for _ in remedy), *remedy),
+    )
 
 
 def footer(text: str, location: str) -> DataError:
@@ -73,10 +82,10 @@ def as_missing(text: str) -> tuple[str, ...]:
     return words("if '{}' means a missing value, add it with --null-value", printable(text, 24))
 
 
-def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tuple[str, Words]:
+def number_advice(column: str, texts: Sequence[str], decimal: str) -> tuple[str, Words]:
     """Return what was expected in place of texts that are no numbers, and the remedy if the texts show one.
 
-    ``decimal`` is the decimal mark of the input; None if ``--decimal`` does not apply to it.
+    ``decimal`` is the decimal mark of the input; empty if ``--decimal`` does not apply to it.
     """
     if set(texts) == {column}:
         return "rows only", "remove the line, which repeats the column names"
@@ -140,7 +149,7 @@ def require_days(texts: Iterable[str], column: str) -> None:
         try:
             date.fromisoformat(text)
         except ValueError as error:
-            raise FormError(
+            raise NoDayError(
                 f"column '{column}' has '{text}'",
                 expected="dates such as 2026-03-31, 31.03.2026 or 31-Mar-2026",
                 remedy=words("convert the column, or give --cluster for other values"),
@@ -165,8 +174,7 @@ def require_memory_of_clusters(
     They are those of the first rows. ``expected_rows`` returns the number of all rows, None if unknown.
     """
     taken = clusters * _BYTES_MET
-    allowed = allowed_bytes(taken) if clusters > _FEW_CLUSTERS else None
-    if allowed is None or clusters * _BYTES_PER_CLUSTER <= allowed:
+    if clusters <= _FEW_CLUSTERS or clusters * _BYTES_PER_CLUSTER <= allowed_bytes(taken):
         return
     all_rows = expected_rows()
     require_allowed(
@@ -314,7 +322,7 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
 
 def unnormalised(found: str, deviation: float) -> DataError:
     """Create the error for class probabilities whose sums differ from 1, by this deviation at most."""
-    remedy = "give the columns of all classes with --proba"
+    remedy: Words = words("give the columns of all classes with --proba")
     if deviation < _ROUNDED_SUM:
         remedy = "write more digits, or divide the probabilities of each row by their sum"
     return DataError(found, expected="a sum of 1 in every row", remedy=remedy)

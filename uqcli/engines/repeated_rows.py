@@ -14,9 +14,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Floats, Ints, distinct_numbers, order_of, row_starts, run_starts
+from uqcli.base.counts import Floats, Ints, distinct_numbers, distinct_rows, row_starts, run_starts
 from uqcli.base.draws import hashes
 from uqcli.base.rows import Rows
+from uqcli.engines.probabilities import label_indices
 from uqcli.kernels.hashing import low_hashes
 from uqcli.kernels.units import dense_ranks
 
@@ -67,8 +68,7 @@ def are_copies(rows: Rows) -> bool:
     """
     count, positive = rows.weights(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
     values = list(rows.numbers.values())
-    order = order_of(values)
-    starts = row_starts((value[order] for value in values), len(order))
+    order, starts = distinct_rows(values)
     size, positives = (
         np.add.reduceat(values[order], starts) for values in (count, np.where(positive, count, 0))
     )
@@ -82,10 +82,11 @@ def labels_suggest_copies(size: Ints, positives: Ints) -> bool | None:
     """
     share = positives / size
     cumulative = np.concatenate([[0.0], np.cumsum(share)])
-    index = np.arange(len(size))
+    index = np.flatnonzero(size > 1)
+    rows, own = size[index], share[index]
     low, high = np.maximum(index - _NEIGHBOURS, 0), np.minimum(index + _NEIGHBOURS + 1, len(size))
-    rate = np.clip((cumulative[high] - cumulative[low] - share) / np.maximum(high - low - 1, 1), 0, 1)
-    expected = (1 - rate**size - (1 - rate) ** size)[size > 1].sum()
+    rate = np.clip((cumulative[high] - cumulative[low] - own) / np.maximum(high - low - 1, 1), 0, 1)
+    expected = (1 - rate**rows - (1 - rate) ** rows).sum()
     if expected < _MIN_EXPECTED:
         return None
     return bool(np.count_nonzero((positives > 0) & (positives < size)) <= _MAX_MIXED_RATIO * expected)
@@ -292,7 +293,7 @@ class SharedRows:
         """Add rows of an input, with uint64 hashes of their identifying columns, shape (n,), if any."""
         if not self.inputs:
             return
-        label = rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
+        label = label_indices(rows)
         numbers = hashes(list(rows.numbers.values()))
         sizes = (np.uint64(len(rows)), label.astype(np.uint64).sum(), numbers.sum())
         self.sizes[source] += np.array(sizes, dtype=np.uint64)

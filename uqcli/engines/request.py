@@ -6,6 +6,7 @@ import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from uqcli.base import defaults
@@ -62,7 +63,7 @@ class ReadOptions:
     format_wins
         Whether it also holds for inputs whose name implies another format.
     delimiter
-        Field separator of CSV inputs; None for what the name implies, a comma by default.
+        Field separator of CSV inputs; empty for what the name implies, a comma by default.
     decimal
         Decimal mark of numbers in CSV: a point or a comma.
     null_values
@@ -76,7 +77,7 @@ class ReadOptions:
     format: FileFormat = defaults.FILE_FORMAT
     format_given: bool = False
     format_wins: bool = False
-    delimiter: str | None = None
+    delimiter: str = ""
     decimal: str = defaults.DECIMAL
     null_values: tuple[str, ...] = ()
     required_columns: tuple[str, ...] = ()
@@ -108,17 +109,47 @@ class FeatureRequest:
         """Whether values can be encoded batch by batch."""
         return self.text is False or self.levels is not None
 
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """Index of the level that each text names; made once, since there may be a million levels."""
+        from uqcli.base.counts import codes_of_texts
+
+        return codes_of_texts(self.levels or ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedClusters:
+    """Column of the clusters, or days, with which a rule was fitted; rows that it reads may also have it.
+
+    ``rule`` is the name of its file, if it is one of several. The column is used as that of the clusters if
+    it ``adopts``, and all inputs have it.
+    """
+
+    column: str
+    days: bool
+    rule: str = ""
+    adopts: bool = False
+
+    def caution(self, columns: Sequence[str]) -> str:
+        """Return a caution if rows with some columns are taken as independent."""
+        given = f"{self.rule or 'the rule'} was fitted with --{dependence(days=self.days)} {self.column}"
+        if self.column in columns:
+            return f"{given}, and these rows have this column: give it again."
+        if self.adopts:
+            return f"{given}, a column that these rows lack: their intervals are those of independent rows."
+        return ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClassColumns:
     """Columns of class probabilities, as requested: a pattern with one ``*``, or names separated by commas.
 
-    ``names`` are those of the classes in the order of the columns; None for the texts that ``*`` matched, or
-    the column names.
+    ``names`` are those of the classes in the order of the columns; without any, the texts that ``*`` matched,
+    or the column names.
     """
 
     columns: str
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] = ()
 
     def found_in(self, columns: Sequence[str], source: str) -> dict[str, str]:
         """Map classes to columns, in class order; ``source`` is the input's name for messages.
@@ -175,20 +206,20 @@ class ClassColumns:
         """
         classes = tuple(known)
         if "*" in self.columns:
-            if self.columns.count("*") > 1 or self.names is not None:
+            if self.columns.count("*") > 1 or self.names:
                 raise UsageError(
                     words("--proba '{}'", self.columns),
                     expected=words("one * without --classes, or names separated by commas"),
                 )
             return {name: self.columns.replace("*", name) for name in classes}
         listed = [name.strip() for name in self.columns.split(",")]
-        names = classes if self.names is None else self.names
+        names = self.names or classes
         if len(set(listed)) != len(classes) or len(listed) != len(classes) or set(names) != set(classes):
             raise UsageError(
                 words("--proba '{}' names {} columns", self.columns, len(set(listed))),
                 expected=f"one for each of the classes {', '.join(list(classes)[:12])}",
             )
-        if self.names is None and set(listed) == set(known.values()) and listed != list(known.values()):
+        if not self.names and set(listed) == set(known.values()) and listed != list(known.values()):
             raise UsageError(
                 words("--proba '{}' lists the rule's columns in another order", self.columns),
                 expected=f"the rule's order: {','.join(known.values())}",
@@ -238,14 +269,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         Whether that key is a day: of dates and times, the date alone counts.
     per
         The key in each of whose groups rows are ranked; of times, the date alone counts.
-    fitted_clusters
-        Cluster column of the rule that reads the rows; they may also have it.
-    fitted_days
-        Whether that column is one of days.
-    fitted_rule
-        Name of the file of that rule, if it is one of several.
-    adopts
-        Whether that column is used as ``cluster`` if all inputs have it.
+    fitted
+        Clusters of the rule that reads the rows, if it was fitted with some.
     may_lack_uncertainty
         Whether rows without the column of the uncertainty are read by their score alone.
     features
@@ -272,10 +297,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     cluster: str | None = None
     days: bool = False
     per: str | None = None
-    fitted_clusters: str | None = None
-    fitted_days: bool = False
-    fitted_rule: str = ""
-    adopts: bool = False
+    fitted: tuple[FittedClusters, ...] = ()
     may_lack_uncertainty: bool = False
     features: tuple[FeatureRequest, ...] = ()
     amounts: tuple[str, ...] = ()
@@ -330,6 +352,11 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return self.turned is True and role == "uncertainty"
 
     @property
+    def dependence(self) -> str:
+        """Role of the key of dependent rows, which is also the name of its option."""
+        return dependence(days=self.days)
+
+    @property
     def is_binary(self) -> bool:
         """Whether rows are positive or negative: they have a label, which is not a class name."""
         return self.label is not None and (self.predicted or not self.classes)
@@ -347,26 +374,17 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
 
     def adopted(self, inputs: Sequence[Sequence[str]]) -> Roles:
         """Use the cluster column of the rule, if that is wanted and the columns of all inputs have it."""
-        name = self.fitted_clusters
-        if not self.adopts or name is None or self.cluster is not None:
-            return self
-        if not all(name in columns for columns in inputs):
-            return self
-        return replace(self, keys=(*self.keys, name), cluster=name, days=self.fitted_days)
+        for fitted in self.fitted if self.cluster is None else ():
+            name = fitted.column
+            if fitted.adopts and all(name in columns for columns in inputs):
+                return replace(self, keys=(*self.keys, name), cluster=name, days=fitted.days)
+        return self
 
     def forgotten_cluster(self, columns: Sequence[str]) -> str:
         """Return a caution if rows are taken as independent, unlike those of the rule."""
-        name = self.fitted_clusters
-        if name is None or self.cluster is not None or self.label is None or name in self.keys:
-            return ""
-        given = (
-            f"{self.fitted_rule or 'the rule'} was fitted with --{dependence(days=self.fitted_days)} {name}"
-        )
-        if name in columns:
-            return f"{given}, and these rows have this column: give it again."
-        if self.adopts:
-            return f"{given}, a column that these rows lack: their intervals are those of independent rows."
-        return ""
+        is_independent = self.cluster is None and self.label is not None
+        cautions = [each.caution(columns) for each in self.fitted if each.column not in self.keys]
+        return "".join(cautions) if is_independent else ""
 
     def ignored_weights(self, inputs: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """Return the column of sampling weights if labelled rows have it, and it is not read.
@@ -392,7 +410,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         """Return the columns whose texts are only told apart: keys, and features that are no numbers."""
         compared = {self.label, self.weight, *self.all_numbers().values()}
         features = (feature.name for feature in self.features if feature.text is not False)
-        rule = () if self.fitted_clusters is None else (self.fitted_clusters,)
+        rule = (fitted.column for fitted in self.fitted)
         return tuple(name for name in (*self.keys, *features, *rule) if name not in compared)
 
     def columns(self) -> list[str]:
@@ -438,7 +456,7 @@ class DataRequest:
     positive_value: str | None = None
     fitted_positive: bool = False
     engine: EngineName = defaults.ENGINE
-    spark: str | None = None
+    spark: str = ""
     labels: LabelsFile | None = None
     takes_weights: bool = False
 

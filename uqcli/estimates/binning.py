@@ -36,13 +36,13 @@ from uqcli.kernels.sums import indices_of_ranks
 class BinSizes:
     """Number of bins, which pava and pava-bc ignore, and bounds on the rows per bin of pava-bc.
 
-    A bound of None is the default, which never contradicts the other bound. ``auto`` bounds grow with the
+    A bound of 0 is the default, which never contradicts the other bound. ``auto`` bounds grow with the
     square root of the rows, and are larger if positives are rare; ``paper`` bounds are N//20 and N//5.
     """
 
     bins: int = 1
-    n_min: int | None = None
-    n_max: int | None = None
+    n_min: int = 0
+    n_max: int = 0
     sizing: BinSizing = defaults.BIN_SIZES
 
     def bounds(self, counts: ValueCounts) -> tuple[int, int]:
@@ -57,13 +57,11 @@ class BinSizes:
         >>> BinSizes().bounds_for(1_000_000, 500_000), BinSizes().bounds_for(1_000, 500)
         ((2000, 8000), (50, 200))
         """
-        n_min = max(1, self._default_min(rows, positives)) if self.n_min is None else self.n_min
-        if self.n_min is None and self.n_max is not None:
-            n_min = max(1, min(n_min, self.n_max))
-        if self.n_max is not None:
-            return n_min, self.n_max
+        n_min = self.n_min or max(1, self._default_min(rows, positives))
+        if self.n_max:
+            return self.n_min or max(1, min(n_min, self.n_max)), self.n_max
         n_max = rows // 5 if self.sizing is BinSizing.PAPER else min(rows // 5, 4 * n_min)
-        return n_min, max(1, n_max) if self.n_min is None else max(n_min, n_max)
+        return n_min, max(self.n_min or 1, n_max)
 
     def _default_min(self, rows: int, positives: int) -> int:
         twentieth, spread = rows // 20, positives * (rows - positives)
@@ -227,7 +225,7 @@ def size_notes(count: Ints, sizes: BinSizes, n_min: int, n_max: int) -> list[Not
     """Return the notes on the sizes of pava-bc bins; count has shape (B,), and ``sizes`` are as requested."""
     notes = list[Notice]()
     if n_max < 2 * n_min:
-        derived = [name for name in ("n_max", "n_min") if getattr(sizes, name) is None]
+        derived = [name for name in ("n_max", "n_min") if not getattr(sizes, name)]
         chosen = "both were" if len(derived) == 2 else f"{''.join(derived)} was"
         why = f" ({chosen} chosen for {rows_of(int(count.sum()))})" if derived else ""
         twice = f"n_max {n_max} is below twice n_min {n_min}{why}, so some bins cannot be split."

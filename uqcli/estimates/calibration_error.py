@@ -12,9 +12,10 @@ from typing import Final, TypeVar
 import numpy as np
 
 from uqcli.base.blockwise import each_slice, part_sums, sums_by_part, values_per_task
-from uqcli.base.choices import CalibrationTest
+from uqcli.base.choices import Binning, CalibrationTest
 from uqcli.base.counts import Floats, Ints, ValueCounts, distinct_numbers
 from uqcli.base.records import dataclass
+from uqcli.estimates.binning import BINNING_RULES, BinSizes
 from uqcli.estimates.calibration_tests import Verdicts, binomial_rejected, t_rejected
 from uqcli.estimates.proportion import clopper_pearson
 from uqcli.estimates.score_metrics import Loss, log_losses, squared_error
@@ -119,6 +120,28 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
     rows[filled] = np.diff(cumulative_at_start)
     too_high[filled] = cumulative_at_start[1:] - cumulative_at_rate
     return Rejected(rows=rows, too_high=too_high)
+
+
+class Binned:
+    """Counts of scores by binning, each cut once."""
+
+    def __init__(self, counts: ValueCounts, sizes: BinSizes, test: CalibrationTest, alpha: float) -> None:
+        self._counts, self._sizes = counts, sizes
+        self._test, self._alpha = test, alpha
+        self._bins: dict[Binning, ScoreBins] = {}
+
+    def __getitem__(self, binning: Binning) -> ScoreBins:
+        if binning not in self._bins:
+            edges = BINNING_RULES[binning].edges(self._counts, self._sizes)
+            self._bins[binning] = in_bins(self._counts, edges)
+        return self._bins[binning]
+
+    def __setitem__(self, binning: Binning, bins: ScoreBins) -> None:
+        self._bins[binning] = bins
+
+    def rejected(self, binning: Binning) -> Rejected:
+        """Test every score given the labels of its bin."""
+        return reject(self._counts, self[binning], self._test, self._alpha)
 
 
 def expected_error(bins: ScoreBins) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Generic, TypeVar
+from collections.abc import Mapping
+from enum import Enum, StrEnum
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,32 @@ Number = TypeVar("Number", int, Ints)
 
 Sums = tuple[tuple[int, ...], tuple[int, ...]]
 """Sum of each amount over some rows, and over the positive ones among them."""
+
+
+class Decided(Enum):
+    """Rows by what a rule does with them: it flags them, leaves them for a review, or clears them."""
+
+    FLAGGED = "flagged"
+    NOT_FLAGGED = "not flagged"
+    CAUGHT = "flagged or reviewed"
+    CLEARED = "cleared"
+    REVIEWED = "reviewed"
+    NOT_REVIEWED = "not reviewed"
+
+    @property
+    def others(self) -> Decided:
+        """All other rows."""
+        pairs = (
+            (self.FLAGGED, self.NOT_FLAGGED),
+            (self.CAUGHT, self.CLEARED),
+            (self.REVIEWED, self.NOT_REVIEWED),
+        )
+        (pair,) = (pair for pair in pairs if self in pair)
+        return pair[pair[0] is self]
+
+
+Outcome = tuple[Decided, bool | None]
+"""Rows of one decision and of one label, or of both if it is None."""
 
 
 class Rate(StrEnum):
@@ -27,47 +54,60 @@ class Rate(StrEnum):
     NPV = "npv"
     ALERTS = "alert_rate"
     CAUGHT = "caught"
+    MISSED = "miss"
     REVIEWED = "review_share"
+
+    @property
+    def success(self) -> Outcome:
+        """Rows of its numerator."""
+        return _OUTCOMES[self][0]
+
+    @property
+    def failure(self) -> Outcome:
+        """The other rows of its denominator, of the same decision or of the same label."""
+        return _OUTCOMES[self][1]
+
+    @property
+    def rows(self) -> frozenset[Outcome]:
+        """Rows that count for it, of which it shares the two kinds with the rate of the opposite event."""
+        return frozenset(_OUTCOMES[self])
 
     @property
     def complement(self) -> Rate:
         """Rate of the opposite event in the same rows; a KeyError if it has no name."""
-        return {
-            Rate.FPR: Rate.SPECIFICITY,
-            Rate.SPECIFICITY: Rate.FPR,
-            Rate.OMISSION: Rate.NPV,
-            Rate.NPV: Rate.OMISSION,
-        }[self]
-
-    @property
-    def event(self) -> Rate:
-        """Rate that is estimated for it: itself, or for a specificity the rate of the opposite event."""
-        return self.complement if self is Rate.SPECIFICITY else self
+        return {outcomes[::-1]: rate for rate, outcomes in _OUTCOMES.items()}[_OUTCOMES[self]]
 
     @property
     def rises_with_flags(self) -> bool:
         """Whether more flagged rows raise the rate, always or as a rule, since fewer positives are missed."""
-        return self in {Rate.RECALL, Rate.NPV}
+        return self.failure in {(Decided.NOT_FLAGGED, True), (Decided.CLEARED, True)}
 
-    def outcomes(self, flagged: Bools, positive: Bools) -> tuple[Bools, Bools]:  # noqa: PLR0911
-        """Return the rows that count for the rate, and where these succeed; without a review. Shape (n,)."""
-        match self:
-            case Rate.PRECISION:
-                return flagged, positive
-            case Rate.RECALL | Rate.CAUGHT:
-                return positive, flagged
-            case Rate.FPR:
-                return ~positive, flagged
-            case Rate.SPECIFICITY:
-                return ~positive, ~flagged
-            case Rate.OMISSION:
-                return ~flagged, positive
-            case Rate.NPV:
-                return ~flagged, ~positive
-            case Rate.ALERTS:
-                return np.ones_like(flagged), flagged
-            case Rate.REVIEWED:
-                return np.ones_like(flagged), np.zeros_like(flagged)
+    def outcomes(self, flagged: Bools, caught: Bools, positive: Bools) -> tuple[Bools, Bools]:
+        """Return the rows that count for the rate, and those that succeed. Shape (n,)."""
+        chosen = {Decided.FLAGGED: flagged, Decided.CAUGHT: caught, Decided.REVIEWED: caught & ~flagged}
+
+        def rows_of(outcome: Outcome) -> Bools:
+            decided, label = outcome
+            rows = chosen[decided] if decided in chosen else ~chosen[decided.others]
+            return rows if label is None else rows & (positive == label)
+
+        succeeded = rows_of(self.success)
+        return succeeded | rows_of(self.failure), succeeded
+
+
+_OUTCOMES: Final[Mapping[Rate, tuple[Outcome, Outcome]]] = {
+    Rate.PRECISION: ((Decided.FLAGGED, True), (Decided.FLAGGED, False)),
+    Rate.RECALL: ((Decided.FLAGGED, True), (Decided.NOT_FLAGGED, True)),
+    Rate.FPR: ((Decided.FLAGGED, False), (Decided.NOT_FLAGGED, False)),
+    Rate.SPECIFICITY: ((Decided.NOT_FLAGGED, False), (Decided.FLAGGED, False)),
+    Rate.OMISSION: ((Decided.CLEARED, True), (Decided.CLEARED, False)),
+    Rate.NPV: ((Decided.CLEARED, False), (Decided.CLEARED, True)),
+    Rate.ALERTS: ((Decided.FLAGGED, None), (Decided.NOT_FLAGGED, None)),
+    Rate.CAUGHT: ((Decided.CAUGHT, True), (Decided.CLEARED, True)),
+    Rate.MISSED: ((Decided.CLEARED, True), (Decided.CAUGHT, True)),
+    Rate.REVIEWED: ((Decided.REVIEWED, None), (Decided.NOT_REVIEWED, None)),
+}
+"""Successes and failures of each rate; a new one is a line here and in ``Rate``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,30 +127,30 @@ class Confusion(Generic[Number]):
     sums_selected: Sums = ((), ())
     sums: Sums = ((), ())
 
-    def trials(self, rate: Rate) -> tuple[Number, Number]:  # noqa: PLR0911  one for each rate
+    def trials(self, rate: Rate) -> tuple[Number, Number]:
         """Return the successes and the trials of a rate; without a review, no row is reviewed."""
-        match rate:
-            case Rate.PRECISION:
-                return self.true_positives, self.selected
-            case Rate.RECALL:
-                return self.true_positives, self.positives
-            case Rate.FPR:
-                return self.selected - self.true_positives, self.rows - self.positives
-            case Rate.SPECIFICITY:
-                negatives = self.rows - self.positives
-                return negatives - (self.selected - self.true_positives), negatives
-            case Rate.OMISSION:
+        successes = self._number(*rate.success)
+        return successes, successes + self._number(*rate.failure)
+
+    def _number(self, decided: Decided, label: bool | None) -> Number:
+        """Count rows of a decision and a label."""
+        rows, positives = self._rows_and_positives(decided)
+        if label is None:
+            return rows
+        return positives if label else rows - positives
+
+    def _rows_and_positives(self, decided: Decided) -> tuple[Number, Number]:
+        match decided:
+            case Decided.FLAGGED:
+                return self.selected, self.true_positives
+            case Decided.CAUGHT:
+                return self.handled
+            case Decided.REVIEWED:
                 handled, caught = self.handled
-                return self.positives - caught, self.rows - handled
-            case Rate.NPV:
-                omitted, cleared = self.trials(Rate.OMISSION)
-                return cleared - omitted, cleared
-            case Rate.ALERTS:
-                return self.selected, self.rows
-            case Rate.CAUGHT:
-                return self.true_positives if self.zones is None else self.zones[1], self.positives
-            case Rate.REVIEWED:
-                return self.rows - self.rows if self.zones is None else self.zones[0], self.rows
+                return handled - self.selected, caught - self.true_positives
+            case _:
+                rows, positives = self._rows_and_positives(decided.others)
+                return self.rows - rows, self.positives - positives
 
     @property
     def handled(self) -> tuple[Number, Number]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from operator import add
-from typing import Final, assert_never
+from typing import Final
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.wording import count, rows_of
-from uqcli.estimates.confusion import Confusion, Number, Rate
+from uqcli.estimates.confusion import Confusion, Decided, Number, Rate
 from uqcli.estimates.distinct_units import DistinctUnits
 from uqcli.estimates.estimate import UNKNOWN, Estimate
 from uqcli.estimates.proportion import (
@@ -312,30 +312,18 @@ def _doubted(rate: Estimate, varying: Sequence[Decisions]) -> Estimate:
     return replace(rate, reason=SHARE_CHANGES) if varying and not rate.reason else rate
 
 
+_CHOICES: Final = {Decided.FLAGGED: flags, Decided.CAUGHT: catches, Decided.REVIEWED: reviews}
+
+
+def chosen_by(decided: Decided, rule: int) -> Chooses:
+    """Choose the rows of which a rule decides so."""
+    return _CHOICES[decided](rule) if decided in _CHOICES else others(_CHOICES[decided.others](rule))
+
+
 def _outcomes_of(rate: Rate, rule: int) -> tuple[Part, Part]:
     """Return the successes and the failures of a rate."""
-    chosen = flags(rule)
-    match rate:
-        case Rate.PRECISION:
-            return (chosen, True), (chosen, False)
-        case Rate.OMISSION | Rate.NPV:
-            cleared, omitted = others(catches(rule)), rate is Rate.OMISSION
-            return (cleared, omitted), (cleared, not omitted)
-        case Rate.RECALL:
-            label: bool | None = True
-        case Rate.FPR:
-            label = False
-        case Rate.SPECIFICITY:
-            chosen, label = others(chosen), False
-        case Rate.CAUGHT:
-            chosen, label = catches(rule), True
-        case Rate.REVIEWED:
-            chosen, label = reviews(rule), None
-        case Rate.ALERTS:
-            label = None
-        case _:
-            assert_never(rate)
-    return (chosen, label), (others(chosen), label)
+    (succeeds, label), (fails, other_label) = rate.success, rate.failure
+    return (chosen_by(succeeds, rule), label), (chosen_by(fails, rule), other_label)
 
 
 def _confusion(number: Callable[..., Number], rule: int) -> Confusion[Number]:

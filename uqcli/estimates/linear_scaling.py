@@ -3,21 +3,24 @@
 Linear scaling is Platt scaling for two classes, and vector scaling for more; it can be refitted to reweighted
 rows. An intercept lets the mean probability of each class be its share of the rows, which a temperature alone
 does not. A weak penalty pulls to the given probabilities, so that few rows, or classes that a threshold
-separates, do not change them without evidence. The loss is minimised by L-BFGS, with sums in a fixed order.
+separates, do not change them without evidence. The loss is minimised by Newton's method if there are few
+coefficients, and by L-BFGS, with sums in a fixed order.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from typing import Final
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Matrix
+from uqcli.base.blockwise import each_part
+from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts
-from uqcli.kernels.linear import inverse
+from uqcli.kernels.linear import inverse, solved
 
 _MEMORY: Final = 12
 _MAX_STEPS: Final = 1000
@@ -88,26 +91,44 @@ CLIP = 1e-12
 """Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
 
 
+VALUES_PER_BLOCK: Final = 1 << 15
+"""Probabilities that are worked on together, since they stay in the cache."""
+
 _FEW_COLUMNS = 8
 """Number of terms from which numpy adds them in another order than one after another."""
 
 
 def class_logits(probability: Matrix) -> Matrix:
     """Compute the logarithms of class probabilities clipped to [1e-12, 1], centred over the classes."""
-    logarithm = np.log(np.clip(probability, CLIP, 1))
-    logarithm -= (_row_sums(logarithm) / logarithm.shape[1])[:, np.newaxis]
-    return logarithm
+
+    def logits(part: slice, result: Matrix) -> None:
+        np.log(np.clip(probability[part], CLIP, 1, out=result), out=result)
+        result -= (row_sums(result) / result.shape[1])[:, np.newaxis]
+
+    return by_rows(logits, probability)
 
 
 def softmax(logits: Matrix) -> Matrix:
     """Return the class probabilities of shape (n, C) from logits."""
-    probabilities: Matrix = logits - reduce(np.maximum, logits.T)[:, np.newaxis]
-    np.exp(probabilities, out=probabilities)
-    probabilities /= _row_sums(probabilities)[:, np.newaxis]
-    return probabilities
+
+    def probabilities(part: slice, result: Matrix) -> None:
+        values = logits[part]
+        np.subtract(values, reduce(np.maximum, values.T)[:, np.newaxis], out=result)
+        np.exp(result, out=result)
+        result /= row_sums(result)[:, np.newaxis]
+
+    return by_rows(probabilities, logits)
 
 
-def _row_sums(matrix: Matrix) -> Floats:
+def by_rows(fill: Callable[[slice, Matrix], None], like: Matrix) -> Matrix:
+    """Fill in a matrix like another, of shape (n, C), in blocks of rows, which stay in the cache."""
+    result = np.empty_like(like)
+    rows, classes = like.shape
+    each_part(lambda part: fill(part, result[part]), rows, max(1, VALUES_PER_BLOCK // classes))
+    return result
+
+
+def row_sums(matrix: Matrix) -> Floats:
     """Add up the columns: one after another if they are few, as numpy adds them, but not row by row."""
     few = matrix.shape[1] < _FEW_COLUMNS
     sums: Floats = reduce(np.add, matrix.T) if few else matrix.sum(axis=1)
@@ -213,6 +234,132 @@ def fit_coefficients(
         precondition = _precondition(logits, share, ridge) if is_full else _unchanged
     flat = minimum(loss, first.ravel(), tolerance=tolerance, precondition=precondition)
     return flat.reshape(unchanged.shape)
+
+
+FEW_COEFFICIENTS: Final = 32
+"""Coefficients whose second derivatives take less time than the additional steps of L-BFGS."""
+
+_LAST_STEP: Final = 1e-9
+"""Step, relative to the largest coefficient, that Newton's method need not take."""
+
+_SMALL_STEP: Final = 1e-6
+"""Step after which the next one is far smaller, or of rounding."""
+
+_LOSS_ROUNDING: Final = 1e-12
+"""Relative increase of the loss that is of rounding."""
+
+
+def fit_few_coefficients(counts: ClassCounts, penalty: Penalty, start: Matrix | None) -> Matrix:
+    """Fit as ``fit_coefficients`` to rounding, by Newton's method; for at most ``FEW_COEFFICIENTS``."""
+    logits = np.ascontiguousarray(class_logits(counts.probability).T)
+    is_full = penalty.other is not None
+    unchanged = identity(len(logits), is_full=is_full)
+    rows = int(counts.count.sum())
+    ridge = penalty.scaled(rows) * _ridges(unchanged, penalty)
+    share = counts.count / rows
+
+    def derivatives(coefficients: Matrix) -> tuple[float, Floats, Matrix]:
+        distance = coefficients - unchanged
+
+        def sums(part: slice) -> tuple[float, Matrix, Matrix]:
+            return derivatives_of_rows(coefficients, logits[:, part], share[part], counts.label[part])
+
+        block = max(1, VALUES_PER_BLOCK // coefficients.size)
+        value, gradient, packed = zip(*each_part(sums, logits.shape[1], block), strict=True)
+        curvature = unpacked(reduce(np.add, packed), is_full=is_full) + np.diag(ridge.ravel())
+        return (
+            math.fsum(value) + float((ridge * distance**2).sum()) / 2,
+            (reduce(np.add, gradient) + ridge * distance).ravel(),
+            curvature,
+        )
+
+    point = unchanged if start is None else start
+    value, gradient, curvature = derivatives(point)
+    last = math.inf
+    for _ in range(_MAX_STEPS):
+        step = solved(curvature, gradient).reshape(point.shape)
+        length = float(np.abs(step).max()) / max(1.0, float(np.abs(point).max()))
+        # near the minimum each step is as the square of the last one, until it is one of rounding
+        following = max(1.0, length / last**2) * length**2
+        if following <= _LAST_STEP or _SMALL_STEP >= length > last / 2:
+            return point - step
+        last = length
+        for _ in range(_MAX_HALVINGS):
+            candidate = point - step
+            new_value, gradient, curvature = derivatives(candidate)
+            if new_value <= value + _LOSS_ROUNDING * abs(value):
+                break
+            step = step / 2
+        point, value = candidate, new_value
+    return point
+
+
+def derivatives_of_rows(
+    coefficients: Matrix, logits: Matrix, share: Floats, label: Ints
+) -> tuple[float, Matrix, Matrix]:
+    """Return the loss of some rows, its derivatives by the coefficients, and second ones (see ``unpacked``).
+
+    The logits have shape (C, n), and each row has a share of all.
+    """
+    classes, rows = logits.shape
+    is_full, labels = coefficients.shape[1] > 2, (label, np.arange(rows))
+    with_one = np.vstack([logits, np.ones(rows)])
+    if is_full:
+        scores = np.einsum("kl,lr->kr", coefficients, with_one)
+    else:
+        scores = coefficients[:, :1] * logits + coefficients[:, 1:]
+    scores -= scores.max(axis=0)
+    label_score = scores[labels]
+    np.exp(scores, out=scores)
+    total = scores.sum(axis=0)
+    value = float((share * (np.log(total) - label_score)).sum())
+    scores /= total
+    residual = share * scores
+    if is_full:
+        first, second = _pairs(classes, 1)
+        row, column = _pairs(classes + 1, 0)
+        packed = np.einsum("pr,mr->pm", residual[first] * scores[second], with_one[row] * with_one[column])
+    else:
+        own = np.concatenate([residual * logits, residual])
+        packed = -np.einsum("ir,jr->ij", own, np.concatenate([scores * logits, scores]))
+        slopes, intercepts = np.arange(classes), np.arange(classes, 2 * classes)
+        packed[slopes, slopes] += (own[:classes] * logits).sum(axis=1)
+        packed[slopes, intercepts] += own[:classes].sum(axis=1)
+        packed[intercepts, slopes] = packed[slopes, intercepts]
+        packed[intercepts, intercepts] += residual.sum(axis=1)
+    residual[labels] -= share
+    if is_full:
+        return value, np.einsum("kr,lr->kl", residual, with_one), packed
+    return value, np.column_stack([(residual * logits).sum(axis=1), residual.sum(axis=1)]), packed
+
+
+@cache
+def _pairs(size: int, least: int) -> tuple[Ints, Ints]:
+    """Return the indices of the pairs of which the second is above the first by at least a number."""
+    return np.triu_indices(size, least)
+
+
+def unpacked(packed: Matrix, *, is_full: bool) -> Matrix:
+    """Return the second derivatives by all coefficients, in the order of their rows.
+
+    Without other classes, those by the slopes come before those by the intercepts. Otherwise each pair of
+    classes has the sums of all products of two regressors; those of a class with itself follow, since its
+    probability is 1 less the others.
+    """
+    if not is_full:
+        classes = len(packed) // 2
+        order = np.arange(2 * classes).reshape(2, classes).T.ravel()
+        return packed[np.ix_(order, order)]
+    classes = (1 + math.isqrt(1 + 8 * len(packed))) // 2
+    first, second = (index[:, np.newaxis] for index in _pairs(classes, 1))
+    row, column = _pairs(classes + 1, 0)
+    blocks = np.zeros((classes, classes, classes + 1, classes + 1))
+    for one, other in ((first, second), (second, first)):
+        blocks[one, other, row, column] = blocks[one, other, column, row] = -packed
+    for index in range(classes):
+        blocks[index, index] = -blocks[index].sum(axis=0)
+    size = classes * (classes + 1)
+    return blocks.transpose(0, 2, 1, 3).reshape(size, size)
 
 
 def scaled(coefficients: Matrix, probability: Matrix) -> Matrix:

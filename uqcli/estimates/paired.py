@@ -7,25 +7,36 @@ the placements of each cluster (Obuchowski 1997). A resample draws whole cluster
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, distinct_numbers, order_of, run_starts
+from uqcli.base.blockwise import each_part
+from uqcli.base.counts import (
+    Bools,
+    Floats,
+    Ints,
+    Matrix,
+    ValueCounts,
+    distinct_numbers,
+    distinct_rows,
+    run_starts,
+)
 from uqcli.base.records import dataclass
-from uqcli.base.rows import ClassCounts, Rows
+from uqcli.base.rows import Rows, against_rest, sums_of_rows
 from uqcli.engines.protocol import ReadRows
+from uqcli.estimates.drawn_pairs import SIDES, DrawnLosses, DrawnPairs, DrawnRows, PairedCells, log_odds_of
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.resampling import MIN_CLASS_ROWS, mean_with_error, resample
+from uqcli.estimates.linear_scaling import VALUES_PER_BLOCK, row_sums
+from uqcli.estimates.resampling import MIN_CLASS_ROWS, DrawnMeans, Resamples, mean_with_error
 from uqcli.estimates.score_metrics import CLIP, LOSSES, is_bounded
 from uqcli.estimates.survey import FEW_CLUSTERS, effective_units
 from uqcli.kernels.units import dense_ranks
 
-SIDES = ("before", "after", "difference")
 _ROUNDING: Final = 1e-12
 """Difference of AUC below which it is an error of rounding."""
 
@@ -86,11 +97,9 @@ class PairedCounts:
         """Pool rows; arrays of shape (n,), weight None for 1 each."""
         multiplicity = np.ones(len(before), dtype=np.int64) if weight is None else weight
         present = np.flatnonzero(multiplicity > 0)
-        order = present[order_of([before[present], after[present]])]
+        order, starts = distinct_rows([before[present], after[present]])
+        order = present[order]
         first, second = before[order], after[order]
-        starts_pair = np.ones(len(order), dtype=np.bool_)
-        starts_pair[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-        starts = np.flatnonzero(starts_pair)
         hits = np.add.reduceat(np.where(positive[order], multiplicity[order], 0), starts)
         return cls(
             before=first[starts],
@@ -104,13 +113,29 @@ class PairedCounts:
         """Number of rows of the minority class."""
         return min(int(self.positives.sum()), int(self.negatives.sum()))
 
-    def resampled(self, random: np.random.Generator) -> PairedCounts:
-        """Bootstrap resampling; pairs that are not drawn keep their place, with zero rows."""
-        counts = resample(np.concatenate([self.positives, self.negatives]), random)
-        positives, negatives = np.split(counts, 2)
-        sample = PairedCounts(before=self.before, after=self.after, positives=positives, negatives=negatives)
-        sample.__dict__.update(_rankings=self._rankings, _losses=self._losses)  # independent of the counts
-        return sample
+    def resampled(self, random: np.random.Generator) -> DrawnPairs:
+        """Draw a bootstrap sample."""
+        return DrawnPairs(self._cells, self._cells.losses.resamples.times(random))
+
+    @cached_property
+    def _cells(self) -> PairedCells:
+        """Pairs with negative rows, then those with positive ones, in the format of samples."""
+        negative, positive = (np.flatnonzero(times) for times in (self.negatives, self.positives))
+        indices = [ranking.value_index.astype(np.int32) for ranking in self._rankings]  # half as much to read
+        count = np.concatenate([self.negatives[negative], self.positives[positive]])
+        losses = {
+            name_and_side: np.concatenate([loss[len(self.before) + negative], loss[positive]])
+            for name_and_side, loss in _defined(self._losses).items()
+        }
+        return PairedCells(
+            values=tuple(
+                value[ranking.order[ranking.starts]]
+                for value, ranking in zip((self.before, self.after), self._rankings, strict=True)
+            ),
+            negative=tuple(index[negative] for index in indices),
+            positive=tuple(index[positive] for index in indices),
+            losses=DrawnMeans(losses, count),
+        )
 
     @cached_property
     def _rankings(self) -> tuple[Ranking, Ranking]:
@@ -133,8 +158,9 @@ class PairedCounts:
             float((pair_weights * multiplicity).sum()) for multiplicity in (self.positives, self.negatives)
         )
 
-    def counts(self) -> tuple[ValueCounts, ValueCounts]:
-        """Return the tie-pooled counts of both probabilities."""
+    @cached_property
+    def sides(self) -> tuple[ValueCounts, ValueCounts]:
+        """Tie-pooled counts of both probabilities."""
         first, second = self._rankings
         return (
             first.counts(self.before, self.positives, self.negatives),
@@ -196,6 +222,16 @@ def by_side(before: Floats, after: Floats, bounded: tuple[bool, bool]) -> dict[s
     }
 
 
+def _defined(losses: Mapping[str, Mapping[str, Floats | None]]) -> dict[tuple[str, str], Floats]:
+    """Return the losses by name and side together, without those of which a row may dominate the mean."""
+    return {
+        (name, side): loss
+        for name, of_sides in losses.items()
+        for side, loss in of_sides.items()
+        if loss is not None
+    }
+
+
 def means_with_errors(
     losses: Mapping[str, Mapping[str, Floats | None]], weights: Floats
 ) -> dict[str, dict[str, Estimate]]:
@@ -235,14 +271,6 @@ def _auc_with_error(
     )
 
 
-def log_odds_of(auc: Estimate) -> Estimate:
-    """Transform an AUC and its error to log-odds, whose distribution is less skewed near 1."""
-    if auc.value is None or auc.error is None or not 0 < auc.value < 1:
-        return Estimate(value=None)
-    slope = auc.value * (1 - auc.value)
-    return Estimate(value=math.log(auc.value / (1 - auc.value)), error=auc.error / slope)
-
-
 @dataclass(frozen=True, kw_only=True)
 class PairedClassCounts:
     """Rows pooled by both sets of probabilities and by label, in an order independent of the row order.
@@ -260,9 +288,13 @@ class PairedClassCounts:
         cls, before: Matrix, after: Matrix, label: Ints, weight: Ints | None
     ) -> PairedClassCounts:
         """Pool rows; matrices of shape (n, C), weight None for 1 each."""
-        paired = ClassCounts.from_rows(np.concatenate([before, after], axis=1), label, weight)
-        first, second = np.split(paired.probability, 2, axis=1)
-        return cls(before=first, after=second, label=paired.label, count=paired.count)
+        order, starts = distinct_rows([*before.T, *after.T, label])
+        count = sums_of_rows(weight, order, starts)
+        rows = order[starts]
+        if not count.all():
+            rows, count = rows[count > 0], count[count > 0]
+        before, after = (probability.take(rows, axis=0) for probability in (before, after))
+        return cls(before=before, after=after, label=label[rows], count=count)
 
     @property
     def min_class_rows(self) -> int:
@@ -270,22 +302,20 @@ class PairedClassCounts:
         rows = np.bincount(self.label, weights=self.count, minlength=self.before.shape[1])
         return int(rows.min())
 
-    @cached_property
-    def sides(self) -> tuple[ClassCounts, ClassCounts]:
-        """Pooled counts of both sets of probabilities."""
-        first, second = (
-            ClassCounts.from_rows(probabilities, self.label, self.count)
-            for probabilities in (self.before, self.after)
-        )
-        return first, second
+    def against_rest(self, side: str) -> Iterator[ValueCounts]:
+        """Return the one-vs-rest counts of each class, before or after."""
+        probability = {"before": self.before, "after": self.after}[side]
+        for class_index in range(probability.shape[1]):
+            yield against_rest(probability, self.label, self.count, class_index)
 
-    def resampled(self, random: np.random.Generator) -> PairedClassCounts:
-        """Bootstrap resampling; rows that are not drawn keep their place, with count zero."""
-        sample = PairedClassCounts(
-            before=self.before, after=self.after, label=self.label, count=resample(self.count, random)
-        )
-        sample.__dict__.update(_row_losses=self._row_losses)  # independent of the counts
-        return sample
+    def resampled(self, random: np.random.Generator) -> DrawnRows:
+        """Draw a bootstrap sample."""
+        return DrawnRows(self._drawn, self._drawn.resamples.times(random))
+
+    @cached_property
+    def _drawn(self) -> DrawnLosses:
+        losses = bounded_losses(self._row_losses, self.before, self.after)
+        return DrawnMeans(_defined(losses), self.count)
 
     @cached_property
     def _row_losses(self) -> Mapping[str, tuple[Floats, Floats]]:
@@ -335,9 +365,15 @@ def bounded_losses(
 
 def _squared_error(probability: Matrix, label: Ints) -> Floats:
     """Compute the mean over the classes of ``(p - y)^2``: the mean of the classes' Brier scores."""
-    error = probability.copy()
-    error[np.arange(len(label)), label] -= 1
-    loss: Floats = (error**2).mean(axis=1)
+    rows, classes = probability.shape
+    loss = np.empty(rows)
+
+    def fill(part: slice) -> None:
+        error = probability[part].copy()
+        error[np.arange(len(error)), label[part]] -= 1
+        loss[part] = row_sums(error**2) / classes
+
+    each_part(fill, rows, max(1, VALUES_PER_BLOCK // classes))
     return loss
 
 
@@ -355,24 +391,22 @@ class ClusteredPairs:
     """Distinct rows, sorted by cluster and values, with the losses before and after.
 
     The index of each row's cluster ascends, and its label is its class, 1 for positive rows. Losses of each
-    row are by name and side; None if a single row may dominate the mean. ``before`` and ``after`` are scores
-    to rank; None for many classes. ``change`` is the distance of the probabilities before and after. All have
-    shape (n,). ``times``, of shape (C,), is how often each cluster is drawn.
+    row are by name and side; None if a single row may dominate the mean. ``change`` is the distance of the
+    probabilities before and after. All have shape (n,). ``times``, of shape (C,), is how often each cluster
+    is drawn.
     """
 
     cluster: Ints
     weight: Ints
     label: Ints
     losses: Mapping[str, Mapping[str, Floats | None]]
-    before: Floats | None = None
-    after: Floats | None = None
     change: Floats
     times: Ints
 
     @classmethod
     def from_scores(
         cls, before: Floats, after: Floats, positive: Bools, weight: Ints, cluster: Ints
-    ) -> ClusteredPairs:
+    ) -> RankedPairs:
         """Pool rows with one probability each; arrays of shape (n,)."""
         order, pooled = _pooled([cluster, before, after, positive], weight)
         before, after, positive = before[order], after[order], positive[order]
@@ -381,8 +415,10 @@ class ClusteredPairs:
             sides = [np.where(positive, *loss(probability)) for probability in (before, after)]
             bounded = is_bounded(name, before), is_bounded(name, after)
             losses[name] = by_side(sides[0], sides[1], bounded)
-        pairs = cls._of(cluster[order], pooled, positive.astype(np.int64), losses, np.abs(after - before))
-        return replace(pairs, before=before, after=after)
+        change, label = np.abs(after - before), positive.astype(np.int64)
+        return RankedPairs.of(
+            cluster[order], pooled, label=label, losses=losses, change=change, before=before, after=after
+        )
 
     @classmethod
     def from_classes(
@@ -393,26 +429,13 @@ class ClusteredPairs:
         before, after, label = before[order], after[order], label[order]
         losses = bounded_losses(losses_of_labels(before, after, label), before, after)
         change = np.abs(after - before).sum(axis=1) / 2
-        return cls._of(cluster[order], pooled, label, losses, change)
+        return cls.of(cluster[order], pooled, label=label, losses=losses, change=change)
 
     @classmethod
-    def _of(
-        cls,
-        cluster: Ints,
-        weight: Ints,
-        label: Ints,
-        losses: Mapping[str, Mapping[str, Floats | None]],
-        change: Floats,
-    ) -> ClusteredPairs:
+    def of(cls, cluster: Ints, weight: Ints, **columns: Any) -> Self:
+        """Number the clusters of the rows, each of which is drawn once."""
         clusters, index = dense_ranks(cluster)
-        return cls(
-            cluster=index,
-            weight=weight,
-            label=label,
-            losses=losses,
-            change=change,
-            times=np.ones(len(clusters), dtype=np.int64),
-        )
+        return cls(cluster=index, weight=weight, times=np.ones(len(clusters), dtype=np.int64), **columns)
 
     @property
     def min_class_rows(self) -> int:
@@ -436,12 +459,13 @@ class ClusteredPairs:
 
     def resampled(self, random: np.random.Generator) -> ClusteredPairs:
         """Draw as many clusters, with all their rows."""
-        sample = replace(self, times=resample(self.times, random))
-        shared = {"_sums_of_losses": self._sums_of_losses, "_labels": self._labels}
-        if self.before is not None:
-            shared["_rankings"] = self._rankings
-        sample.__dict__.update(shared)  # independent of the draws
+        sample = replace(self, times=Resamples(self.times).times(random))
+        sample.__dict__.update(self._shared())
         return sample
+
+    def _shared(self) -> dict[str, Any]:
+        """Return what is independent of the draws."""
+        return {"_sums_of_losses": self._sums_of_losses, "_labels": self._labels}
 
     @cached_property
     def _sums_of_losses(self) -> Mapping[str, Mapping[str, Floats | None]]:
@@ -450,27 +474,44 @@ class ClusteredPairs:
             for name, losses in self.losses.items()
         }
 
-    @cached_property
-    def _rankings(self) -> tuple[Ranking, Ranking]:
-        assert self.before is not None
-        assert self.after is not None
-        return Ranking.from_values(self.before), Ranking.from_values(self.after)
-
     def _sums(self, value: Floats) -> Floats:
         """Add up a value of the rows by cluster, by weight; float64, shape (C,)."""
         return np.bincount(self.cluster, value * self.weight, len(self.times)).astype(np.float64, copy=False)
 
     def with_errors(self) -> dict[str, dict[str, Estimate]]:
-        """Compute mean losses, and the log-odds of the AUC of scores, by name and side."""
+        """Compute mean losses, by name and side."""
         rows = self._sums(np.ones(len(self.cluster)))
-        estimates = {
+        return {
             name: {
                 side: _UNDEFINED if loss is None else _mean(loss, rows, self.times)
                 for side, loss in losses.items()
             }
             for name, losses in self._sums_of_losses.items()
         }
-        return estimates if self.before is None else estimates | {"auc": self._auc()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedPairs(ClusteredPairs):
+    """Rows with a single probability before and after, which also rank them; shape (n,)."""
+
+    before: Floats
+    after: Floats
+
+    def unranked(self) -> ClusteredPairs:
+        """Return the rows without what ranks them."""
+        columns = {field.name: getattr(self, field.name) for field in fields(ClusteredPairs)}
+        return ClusteredPairs(**columns)
+
+    def _shared(self) -> dict[str, Any]:
+        return {**super()._shared(), "_rankings": self._rankings}
+
+    @cached_property
+    def _rankings(self) -> tuple[Ranking, Ranking]:
+        return Ranking.from_values(self.before), Ranking.from_values(self.after)
+
+    def with_errors(self) -> dict[str, dict[str, Estimate]]:
+        """Compute mean losses, and the log-odds of the AUC, by name and side."""
+        return {**super().with_errors(), "auc": self._auc()}
 
     def _auc(self) -> dict[str, Estimate]:
         positive = self.label == 1
@@ -500,14 +541,9 @@ class ClusteredPairs:
 
 def _pooled(keys: Sequence[NDArray[Any]], weight: Ints) -> tuple[Ints, Ints]:
     """Return one index of each distinct row of positive weight, in sorted order, and its total weight."""
-    order = order_of(keys)
-    order = order[weight[order] > 0]
-    starts_row = np.zeros(len(order), dtype=np.bool_)
-    starts_row[:1] = True
-    for key in keys:
-        starts_row[1:] |= key[order][1:] != key[order][:-1]
-    starts = np.flatnonzero(starts_row)
-    return order[starts], np.add.reduceat(weight[order], starts)
+    order, starts = distinct_rows(keys)
+    pooled = np.add.reduceat(weight[order], starts)
+    return order[starts][pooled > 0], pooled[pooled > 0]
 
 
 def _mean(loss: Floats, rows: Floats, times: Ints) -> Estimate:
@@ -532,7 +568,6 @@ def keyed_by_cluster(read: ReadRows, cluster: str | None) -> Rows:
     """Return the rows with the key of each cluster's text as its group, so that draws are by text."""
     if cluster is None:
         return read.rows
-    assert read.cluster_keys is not None  # as they are of its rows
     keys = read.cluster_keys[read.rows.groups[cluster]]
     return replace(read.rows, groups={**read.rows.groups, cluster: keys})
 

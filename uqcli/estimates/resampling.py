@@ -7,12 +7,15 @@ it depends neither on row order nor on how rows are split into files.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.blockwise import Counts
+from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.estimates.estimate import Estimate
+from uqcli.kernels.drawn import ROWS_PER_STEP, add_at, weighted_moments
 
 MIN_CLASS_ROWS = 10
 """Rows of each class below which intervals of ranking and loss metrics are invalid."""
@@ -28,14 +31,72 @@ def resample(count: Ints, random: np.random.Generator) -> Ints:
     return counts
 
 
-def resample_counts(counts: ValueCounts, random: np.random.Generator) -> ValueCounts:
-    """Draw a bootstrap sample of tie-pooled counts."""
-    positives, negatives = np.split(
-        resample(np.concatenate([counts.positives, counts.count - counts.positives]), random), 2
-    )
-    count = positives + negatives
-    present = count > 0
-    return ValueCounts(value=counts.value[present], count=count[present], positives=positives[present])
+_ROWS_PER_CELL: Final = 8
+"""Rows of a distinct row up to which drawing each of them is faster than drawing their number."""
+
+
+class Resamples:
+    """Bootstrap samples of rows that are pooled to c distinct ones, of which most count as few rows."""
+
+    def __init__(self, count: Ints) -> None:
+        self.count = count
+        self.rows = int(count.sum())
+        self._cell = np.arange(0)
+        if len(count) < self.rows <= _ROWS_PER_CELL * len(count):
+            self._cell = np.repeat(np.arange(len(count), dtype=_width(len(count))), count)
+
+    def times(self, random: np.random.Generator) -> Counts:
+        """Draw as many rows; return how many of each distinct row, shape (c,).
+
+        Twice the number of all rows also fits into their type.
+        """
+        if self.rows > _ROWS_PER_CELL * len(self.count):
+            return resample(self.count, random)
+        drawn = random.integers(0, self.rows, self.rows, dtype=_width(self.rows))
+        times: Counts = np.zeros(len(self.count), dtype=_width(2 * self.rows))  # half as much to read
+        cell = self._cell[drawn] if len(self._cell) else drawn
+        add_at.run(self.rows // ROWS_PER_STEP, cell, np.ones(1, dtype=times.dtype), times)
+        return times
+
+
+def _width(numbers: int) -> type[np.signedinteger[Any]]:
+    """Return the narrowest type of so many numbers, from 0 on, that all arrays of them may have."""
+    return np.int32 if numbers <= np.iinfo(np.int32).max else np.int64
+
+
+Key = TypeVar("Key")
+
+
+class DrawnMeans(Generic[Key]):
+    """Means of named values of distinct rows in bootstrap samples, with their standard errors.
+
+    Values and counts have shape (c,). Sums are of distances to the means of all rows, so that squares are
+    small.
+    """
+
+    def __init__(self, values: Mapping[Key, Floats], count: Ints) -> None:
+        self.resamples = Resamples(count)
+        self._names = tuple(values)
+        stacked = np.array(list(values.values()))
+        self._centre = (stacked * count).sum(axis=1) / count.sum()
+        self._values = stacked - self._centre[:, None]
+
+    def of(self, times: Counts) -> dict[Key, Estimate]:
+        """Return the mean of each value over rows that are drawn so many times, shape (c,)."""
+        sums = np.empty((len(self._values), 2))
+        weighted_moments.run(len(times) // ROWS_PER_STEP, times, self._values, sums)
+        means = from_moments(self._centre.tolist(), sums, int(times.sum()))
+        return dict(zip(self._names, means, strict=True))
+
+
+def from_moments(centres: Sequence[float], sums: Matrix, rows: int) -> list[Estimate]:
+    """Return means with their standard errors, from the sums of distances to centres and of their squares."""
+    means = []
+    for centre, (total, squares) in zip(centres, sums.tolist(), strict=True):
+        distance = total / rows
+        variance = max(0.0, squares / rows - distance * distance)
+        means.append(Estimate(value=centre + distance, error=math.sqrt(variance / rows)))
+    return means
 
 
 def mean_with_error(value: Floats, count: Ints | Floats) -> Estimate:

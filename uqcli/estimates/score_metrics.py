@@ -110,13 +110,13 @@ _BY_MORE_THAN_CHANCE: Final = 2.576
 def average_precision(counts: ValueCounts) -> float | None:
     """Compute the average precision: precision at every threshold, weighted by the recall gained there.
 
-    None without positive rows.
+    None without positive rows. Counts may be 0, as in a sample.
     """
     hits = np.cumsum(counts.positives[::-1])
     selected = np.cumsum(counts.count[::-1])
     if len(hits) == 0 or hits[-1] == 0:
         return None
-    precision = hits / selected
+    precision = hits / np.maximum(selected, 1)
     precision *= counts.positives[::-1]
     return float(precision.sum() / hits[-1])
 

@@ -12,10 +12,9 @@ import numpy as np
 from uqcli.audit.report import Audit
 from uqcli.audit.run import audit_rate, audit_scores, pooled_outcomes, with_audited
 from uqcli.base.counts import Bools, Floats
-from uqcli.base.errors import UsageError, words
+from uqcli.base.errors import UsageError, listed_words, words
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
-from uqcli.base.wording import listed
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.calibrate.rule import CalibratorArtifact
@@ -24,7 +23,7 @@ from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
 from uqcli.estimates.unit_trials import UnitTrials
 from uqcli.evaluate import boundaries, calibrators, conformal_sets
-from uqcli.evaluate.options import EvaluateRequest
+from uqcli.evaluate.options import Dependence, EvaluateRequest
 from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Saved
 
@@ -48,16 +47,16 @@ def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
 def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Audit:
     if rule.class_names:
         raise UsageError(words("--audit with a calibrator of classes"), expected="a calibrator of one score")
-    if request.cluster is not None:
+    if request.dependent.is_known:
         raise UsageError(
-            words("--audit of probabilities and {} cannot be combined", request.option),
+            words("--audit of probabilities and {} cannot be combined", request.dependent.option),
             remedy="a test of errors over few clusters does not hold its level at many segments",
         )
     (data,) = calibrators.rows_to_read(request, [rule])
     read, _ = read_labelled(with_audited(data, request.audit))
     calibrated = read.rows.scored(rule.calibrated(read.rows).probability)
     outcomes, score = pooled_outcomes(calibrated, request.audit, read.rows.labels)
-    return audit_scores(outcomes, score, 1 - request.resampling.confidence)
+    return audit_scores(outcomes, score, 1 - request.confidence)
 
 
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
@@ -69,8 +68,8 @@ def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
     read, _ = read_labelled(audited)
     inside = _covered(read.rows, rule.sets(audited.roles))
     bound, share = 1 - decimal("alpha", rule.parameters.alpha), 1.0
-    if request.cluster is not None:
-        trials, cluster = UnitTrials(), read.rows.groups[request.cluster]
+    if request.dependent.column is not None:
+        trials, cluster = UnitTrials(), read.rows.groups[request.dependent.column]
         trials.add(np.zeros_like(cluster), cluster, read.rows.weight, inside)
         share = independent_share(*trials.of(None))
     return _tested(read.rows, inside, request, bound, "covered", chances=rule.chances("", share=share))
@@ -90,7 +89,8 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
     constraint = rule.constraint.parsed()
     _, data = boundaries.rows_to_read(request, [rule])
     read, source = read_labelled(with_audited(data, request.audit))
-    request = replace(request, cluster=source.columns.get("cluster", source.columns.get("day")))
+    column = source.columns.get("cluster", source.columns.get("day"))
+    request = replace(request, dependent=Dependence(column=column))
     rows = read.rows
     flagged, positive = rule.decide(rows), rows.labels
     if read.summary.unlabelled and not constraint.is_proportion_of_flagged:
@@ -102,9 +102,9 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
         targets = [rate if rule.name == rate else rule.options for rate, rule in PROMISED.items()]
         raise UsageError(
             words("--audit with a rule for {}", constraint.text()),
-            expected=f"a target of {listed([*targets, 'a share of rows'], 'or')}",
+            expected=words("a target of {}", listed_words([*targets, "a share of rows"], "or")),
         )
-    trials, success = constraint.rates[0].outcomes(flagged, positive)
+    trials, success = constraint.rates[0].outcomes(flagged, flagged, positive)
     bound, what, upper = constraint.numbers[0], constraint.success, constraint.is_upper
     units = "flagged rows" if constraint.is_proportion_of_flagged else constraint.trials
     tested = _tested(rows.select(trials), success[trials], request, bound, what, upper=upper)
@@ -122,6 +122,6 @@ def _tested(
     chances: Floats | None = None,
 ) -> Audit:
     constant = replace(rows, numbers={"score": np.zeros(len(rows))})
-    outcomes, _ = pooled_outcomes(constant, request.audit, success, request.cluster)
-    level = 1 - request.resampling.confidence
+    outcomes, _ = pooled_outcomes(constant, request.audit, success, request.dependent.column)
+    level = 1 - request.confidence
     return audit_rate(outcomes, bound, level, what, upper=upper, chances=chances)

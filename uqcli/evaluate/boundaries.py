@@ -11,9 +11,11 @@ import msgspec
 from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError, words
+from uqcli.base.options import GroupColumn
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import percent, rounded_money, short_names
+from uqcli.boundary.capacity import FirstRowsRule
 from uqcli.boundary.dependent_columns import alike_rows
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.rule_words import PREDICTED_CLASS, ROWS_ARE_PREDICTIONS
@@ -23,7 +25,7 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import CheckedBatches
 from uqcli.engines.request import PREDICTED, DataRequest
-from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
+from uqcli.estimates.confusion import Confusion, Decided, Rate, cluster_numbers
 from uqcli.estimates.design import (
     FLAGGED,
     SHARE_CHANGES,
@@ -32,20 +34,18 @@ from uqcli.estimates.design import (
     Design,
     WeightedRows,
     catches,
+    chosen_by,
     differ,
     flags,
     others,
-    reviews,
     unknown,
 )
 from uqcli.estimates.estimate import UNKNOWN, Estimate, interval
 from uqcli.estimates.model_assisted import ratio_of_labels, shorter
-from uqcli.estimates.survey import with_sampling_weights
 from uqcli.estimates.value import Amounts
 from uqcli.estimates.value import Worth as Value
 from uqcli.evaluate.boundaries_report import EvaluateReport, least_caught
 from uqcli.evaluate.capacity import (
-    FirstRowsRule,
     by_capacity,
     flagged_of_groups,
     measured_rows,
@@ -70,7 +70,7 @@ from uqcli.evaluate.measured_boundary import (
     TestedRule,
     WeightedDifference,
 )
-from uqcli.evaluate.options import EvaluateRequest
+from uqcli.evaluate.options import Dependence, EvaluateRequest
 from uqcli.evaluate.parts.benefit import BenefitDifference, NetBenefit
 from uqcli.evaluate.parts.one import OneRule, OneRuleOnTarget
 from uqcli.evaluate.parts.review import CatchesMore, Omission, Review
@@ -99,6 +99,7 @@ from uqcli.evaluate.statements import Fact, MeasuredPart, MoreRate, Remark
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
+from uqcli.rules.saved import absent_if_none
 from uqcli.shift.rule import BinaryWeights, ShiftArtifact, precision_interval, target_weights_of
 
 
@@ -106,25 +107,24 @@ def evaluate(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
 ) -> EvaluateReport:
     """Count decisions and labels in one pass."""
-    calibrator = request.calibrator
-    if isinstance(calibrator, str):
-        request = replace(request, calibrator=load_kind(calibrator, CalibratorArtifact))
-    request = with_groups_as_clusters(request)
+    request = with_groups_as_clusters(_with_calibrator(request))
     by, data = rows_to_read(request, rules)
     priors = _SamePriors()
-    if request.top is not None:
-        rules, data = by_capacity(request, rules, data, request.top)
+    if request.first.top is not None:
+        rules, data = by_capacity(request, rules, data, request.first.top)
         priors = _FirstRows(rules)
     if shift is not None:
         priors = _TargetPriors(target_weights_of(shift, data.positive_value), request.resampling.seed)
-    tally, batches = _count(data, rules, by, request)
+    is_weighted, utilities = request.labelled.are_sampled, _utilities(rules, request.utility)
+    tally_of = partial(DecisionTally, len(rules), utility=utilities, is_weighted=is_weighted)
+    tally, batches = _count(data, rules, by, tally_of, in_order=request.first.are_asked)
     summary, cluster = batches.summary, batches.roles.cluster
-    request = replace(request, cluster=cluster, days="day" in summary.columns)
-    request = named(request, rules)
+    dependent = Dependence(column=cluster, days="day" in summary.columns)
+    request = replace(request, dependent=named(dependent, request.first.per, rules))
     if tally.total == 0:
         raise refusals.no_weight()
-    confidence = request.resampling.confidence
-    data = data.clustered_by(cluster, days=request.days)
+    confidence = request.confidence
+    data = dependent.of(data)
     labels = _labels(request, rules, data, units_of(by, cluster), tally, unlabelled=summary.unlabelled)
     sample, amounts = labels.sample(tally), tally.amounts(confidence)
 
@@ -132,11 +132,13 @@ def evaluate(
         at_level = sample.at(level)
         files = zip(rules, request.artifacts, strict=True)
         return [
-            _measure(at_level, rule, file, place, priors=priors, request=request)
+            _measure(at_level, rule, file, place, priors=priors, units=request.dependent.units)
             for place, (rule, file) in enumerate(files)
         ]
 
-    measured = _with_values(measure(confidence), amounts, request, in_part=sample.in_part)
+    measured = _with_values(
+        measure(confidence), request.artifacts, amounts, confidence, in_part=sample.in_part
+    )
     claims = target_claims(
         request.artifacts,
         rules,
@@ -149,22 +151,17 @@ def evaluate(
         levels = batches.levels.get(by) or rules[0].own_levels
         samples = labels.by_group(tally, levels)
         of_groups = {name: tally.amounts_of_group(levels[name], confidence) for name in samples}
-        groups = _by_group(rules[0], samples, of_groups, replace(request, by=by), priors)
+        groups = _by_group(rules[0], samples, of_groups, replace(request, groups=GroupColumn(by=by)), priors)
         evaluated_parts.append(groups)
         if by == rules[0].own_key:
             claims = [groups.on_each(claim) for claim in claims]
-    tested = _tested(request, rules, measured, claims)
+    tested = _tested(request.artifacts, rules, measured, claims, 1 - confidence)
     source = source_of(summary)
     of_test_set = _parts_of_test_set(request, data, rules[0], measured, priors)
     if len(rules) == 2:
-        from uqcli.evaluate.parts.several import TwoRules, TwoRulesByCapacity
-
         difference = _difference(labels.of_both(sample), tested, amounts, in_part=sample.in_part)
         evaluated_parts.append(difference)
-        two_rules = TwoRules if rules[0].by_thresholds else TwoRulesByCapacity
-        of_test_set.append(
-            two_rules(tested=tested, confidence=confidence, difference=difference, otherwise=_simpler(tested))
-        )
+        of_test_set.append(_of_two(tested, confidence, difference))
     elif len(rules) > 2:
         from uqcli.evaluate.parts.several import SeveralRules
 
@@ -178,6 +175,15 @@ def evaluate(
         of_test_set=of_test_set,
         parts=evaluated_parts,
     )
+
+
+def _with_calibrator(request: EvaluateRequest) -> EvaluateRequest:
+    """Load the calibrator, if it is named."""
+    named = request.labelled.calibrator
+    if not isinstance(named, str):
+        return request
+    loaded = load_kind(named, CalibratorArtifact)
+    return replace(request, labelled=replace(request.labelled, calibrator=loaded))
 
 
 class _SamePriors:
@@ -222,7 +228,7 @@ class _TargetPriors(_SamePriors):
         """Estimate the precision; its interval includes the error of the weights."""
         target, true_positives, selected = self._weights, confusion.true_positives, confusion.selected
         value = target.precision(true_positives / selected if selected else None)
-        if target.draws is None or target.refuted:
+        if not len(target.draws) or target.refuted:
             return Estimate(value=value, reason=target.refuted)
         random = generator(self.seed or 0, Purpose.TARGET)
         counts = true_positives, selected - true_positives
@@ -275,13 +281,15 @@ class _Labels:
 
     def __init__(
         self,
-        request: EvaluateRequest,
+        confidence: float,
+        units: str,
         parts: Sequence[LabelledPart],
+        *,
         rules: int,
         unlabelled: int,
         kind: Callable[..., _Rates],
     ) -> None:
-        self._confidence, self._units = request.resampling.confidence, request.units
+        self._confidence, self._units = confidence, units
         self._parts, self._rules, self._unlabelled, self._kind = parts, rules, unlabelled, kind
 
     def sample(self, tally: DecisionTally) -> _Sample:
@@ -322,39 +330,40 @@ def _labels(
     unlabelled: int,
 ) -> _Labels:
     """Find which rows have a label; ``data`` requests these, beside which there are ``unlabelled`` ones."""
-    if not request.assisted:
-        has_parts = unlabelled and not request.is_sampled
+    labels_of = partial(_Labels, request.confidence, request.dependent.units, rules=len(rules))
+    if not request.labelled.are_assisted:
+        has_parts = unlabelled and not request.labelled.are_sampled
         parts = labelled_parts(data, rules, units, all_rows(data)) if has_parts else []
-        return _Labels(request, parts, len(rules), unlabelled, _Rates)
+        return labels_of(parts, unlabelled=unlabelled, kind=_Rates)
     _refuse_unclear(request, unlabelled)
-    every, parts, weights = all_rows(data, request.unlabelled), list[LabelledPart](), sampling_weights
-    if request.is_sampled:
+    every = all_rows(data, request.labelled.unlabelled)
+    parts, weights = list[LabelledPart](), sampling_weights
+    if request.labelled.are_sampled:
         refuse_others(scores_by_decision(every, rules), scores_by_decision(data, rules))
     else:
         parts = labelled_parts(data, rules, units, every)
         weights = parts[0].weights
-    calibrator = request.calibrator
+    calibrator = request.labelled.calibrator
     assert not isinstance(calibrator, str)  # it was loaded
     assisted = AssistedRows(data, every, rules[0], calibrator, units=units, weights=weights)
     kind = partial(_AssistedRates, assisted=assisted)
-    return _Labels(request, parts, len(rules), assisted.rows - tally.rows, kind)
+    return labels_of(parts, unlabelled=assisted.rows - tally.rows, kind=kind)
 
 
 def _tested(
-    request: EvaluateRequest,
+    files: Sequence[str],
     rules: Sequence[BoundaryArtifact],
     measured: Sequence[MeasuredBoundary],
     claims: Sequence[Claim],
+    level: float,
 ) -> list[TestedRule]:
     """Test the reviews of rules, and add whether their targets and reviews hold."""
-    names, level, tested = short_names(request.artifacts), 1 - request.resampling.confidence, []
-    for file, name, rule, result, claim in zip(
-        request.artifacts, names, rules, measured, claims, strict=True
-    ):
+    names, tested = short_names(files), []
+    for file, name, rule, result, claim in zip(files, names, rules, measured, claims, strict=True):
         reviews = review_claims(file, rule, result.evidence, level)
         promises = Remark(  # the order of the scores alone promises nothing
             said=[("claim", claim), *(("review-claim", review) for review in reviews)]
-            if rule.is_fitted
+            if rule.is_fitted and not rule.first.are_asked
             else [],
             voided=[] if rule.is_fitted else [Fact.NEW_ROWS],
             measured={"promise_broken": broken([claim, *reviews])},
@@ -385,27 +394,36 @@ def _parts_of_test_set(
     first = measured[0]
     if rule.class_names:
         parts.append(Remark(said=[("predictions", ROWS_ARE_PREDICTIONS)]))
-    alike = alike_rows(data, rule, lambda _: request.takes_option) if request.cluster is None else None
+    alike = alike_rows(data, rule, lambda _: request.takes_option) if not request.dependent.is_known else None
     if alike is not None:
         parts.append(Remark(said=[("dependent-rows", alike.caution)]))
     parts += priors.parts
-    if request.assisted:
+    if request.labelled.are_assisted:
         parts.append(assistance(first.unlabelled, first.evidence.gains))
-    if any(result.unlabelled for result in measured) and not (request.is_sampled and request.assisted):
-        parts.append(unlabelled_rows(sampled=request.is_sampled))
+    is_sampled = request.labelled.are_sampled
+    if any(result.unlabelled for result in measured) and not (is_sampled and request.labelled.are_assisted):
+        parts.append(unlabelled_rows(sampled=is_sampled))
     return parts
 
 
 def _single(tested: TestedRule, dropped: int, confidence: float) -> OneRule:
     """Return the part of a single rule."""
     evidence = tested.measured.evidence
-    if isinstance(tested.rule, FirstRowsRule) and tested.rule.capacity is not None:
-        return one_rule(tested.rule.capacity, tested, dropped, confidence)
+    if isinstance(tested.rule, FirstRowsRule):
+        return one_rule(tested.rule.ranking, tested, dropped, confidence)
     if isinstance(evidence, EvidenceOnTarget):
         return OneRuleOnTarget(
             tested=tested, dropped=dropped, confidence=confidence, precision=evidence.precision
         )
     return OneRule(tested=tested, dropped=dropped, confidence=confidence)
+
+
+def _of_two(tested: Sequence[TestedRule], confidence: float, difference: BoundaryDifference) -> MeasuredPart:
+    """Return the part of two rules."""
+    from uqcli.evaluate.parts.several import TwoRules, TwoRulesByCapacity
+
+    kind = TwoRules if tested[0].rule.by_thresholds else TwoRulesByCapacity
+    return kind(tested=tested, confidence=confidence, difference=difference, otherwise=_simpler(tested))
 
 
 def _simpler(tested: Sequence[TestedRule]) -> str:
@@ -421,25 +439,26 @@ def _simpler(tested: Sequence[TestedRule]) -> str:
 
 def _with_values(
     measured: Sequence[MeasuredBoundary],
+    files: Sequence[str],
     amounts: Sequence[Amounts],
-    request: EvaluateRequest,
+    confidence: float,
     *,
     in_part: bool,
 ) -> Sequence[MeasuredBoundary]:
     """Add what the decisions of each rule are worth, if amounts were given."""
     for of_rules in amounts:
-        named = enumerate(zip(measured, request.artifacts, strict=True))
+        named = enumerate(zip(measured, files, strict=True))
         measured = [
-            _with_value(result, file, of_rules.worth(flags(place)), request, in_part=in_part)
+            _with_value(result, file, of_rules.worth(flags(place)), confidence, in_part=in_part)
             for place, (result, file) in named
         ]
     return measured
 
 
 def _with_value(
-    measured: MeasuredBoundary, file: str, worth: Value, request: EvaluateRequest, *, in_part: bool
+    measured: MeasuredBoundary, file: str, worth: Value, confidence: float, *, in_part: bool
 ) -> MeasuredBoundary:
-    value = _value(worth, [measured], f"{file}: value", request.resampling.confidence, in_part=in_part)
+    value = _value(worth, [measured], f"{file}: value", confidence, in_part=in_part)
     amount = value.value.value
     evidence = replace(measured.evidence, worth="-" if amount is None else rounded_money(amount))
     return replace(measured, evidence=evidence).having(value)
@@ -449,30 +468,33 @@ def _parameters(
     request: EvaluateRequest, data: DataRequest, seed: int | None, measured: Sequence[MeasuredBoundary]
 ) -> EvaluateParameters:
     assisted: dict[str, object] | msgspec.UnsetType = msgspec.UNSET
-    if request.assisted:
+    if request.labelled.are_assisted:
         rates = [str(rate) for rate in measured[0].evidence.gains]
-        assisted = {"rates": rates, "probabilities": "score" if request.calibrator is None else "calibrator"}
+        assisted = {
+            "rates": rates,
+            "probabilities": "calibrator" if request.labelled.have_calibrator else "score",
+        }
     return EvaluateParameters(
-        confidence=request.resampling.confidence,
+        confidence=request.confidence,
         on_invalid=data.on_invalid,
         positive=data.positive_value,
         seed=seed,
-        **request.saved_dependence,
-        sampling_weight=True if request.is_sampled else msgspec.UNSET,
+        **request.dependent.saved,
+        sampling_weight=True if request.labelled.are_sampled else msgspec.UNSET,
         assisted=assisted,
-        top=msgspec.UNSET if request.top is None else request.top,
-        per=msgspec.UNSET if request.per is None else request.per,
+        top=absent_if_none(request.first.top),
+        per=absent_if_none(request.first.per),
     )
 
 
 def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
     """Refuse rows of which it is not clear which lack a label."""
-    if request.unlabelled is None and not unlabelled:
+    if not request.labelled.have_file_of_all and not unlabelled:
         raise UsageError(
             words("--calibrator with a label in every row"),
             expected=words("rows without a label, here or in the file of --unlabelled"),
         )
-    if request.unlabelled is not None and unlabelled:
+    if request.labelled.have_file_of_all and unlabelled:
         raise UsageError(
             words("--unlabelled with {} rows without a label among the labelled ones", unlabelled),
             remedy=words(
@@ -485,19 +507,23 @@ def rows_to_read(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact]
 ) -> tuple[str | None, DataRequest]:
     """Return the key of groups that are measured, and the request for rows, also of an audit."""
-    by = request.by or (rules[0].own_key if len(rules) == 1 else None)
+    by = request.groups.by or (rules[0].own_key if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
-    read = [*rules, request.calibrator] if isinstance(request.calibrator, CalibratorArtifact) else rules
+    read = (
+        [*rules, request.labelled.calibrator]
+        if isinstance(request.labelled.calibrator, CalibratorArtifact)
+        else rules
+    )
     names = request.artifacts if len(rules) > 1 else ()
     data = labelled_request(request.data, request.columns, read, names).grouped_by(
-        None if by == PREDICTED else request.by
+        None if by == PREDICTED else request.groups.by
     )
-    data = data.clustered_by(request.cluster, days=request.days)
-    if request.takes_option and request.unlabelled is None:  # that file need not have the column
-        data = replace(data, roles=replace(data.roles, adopts=True))
+    data = request.dependent.of(data)
+    if request.takes_option and not request.labelled.have_file_of_all:  # that file need not have the column
+        fitted = tuple(replace(clusters, adopts=True) for clusters in data.roles.fitted)
+        data = replace(data, roles=replace(data.roles, fitted=fitted))
     data = rules[0].as_decided(data)
-    if request.sampling_weight is not None:
-        data = with_sampling_weights(data, request.sampling_weight)
+    data = request.labelled.weighting(data)
     for utility in _utilities(rules, request.utility):
         data = data.with_amounts(utility.amounts)
     return by, data
@@ -512,21 +538,20 @@ def _by_group(
 ) -> GroupEvaluation:
     """Measure each group, with its amounts, and test the target of the rule there."""
     constraint, file = replace(artifact.constraint.parsed(), also=()), request.artifacts[0]
+    measure = partial(_measure, priors=priors, units=request.dependent.units)
     results, in_part = [], any(sample.in_part for sample in samples.values())
     designs = [design for sample in samples.values() for design, _ in sample.standing]
     reason = _untested_groups(artifact, constraint, priors, designs)
     untested = f"not tested, since {reason}" if reason else ""
     for name, sample in samples.items():
-        measured = _measure(sample, artifact, file, 0, priors=priors, request=request)
-        labelled = [
-            _measure(only, artifact, file, 0, priors=priors, request=request) for only in sample.only_labelled
-        ]
+        measured = measure(sample, artifact, file, 0)
+        labelled = [measure(only, artifact, file, 0) for only in sample.only_labelled]
         cells, shown = group_cells(measured, constraint), [*labelled, measured][0]
         for of_rule in amounts[name]:
             worth = of_rule.worth(flags(0))
-            measured = _with_value(measured, name, worth, request, in_part=sample.in_part)
+            measured = _with_value(measured, name, worth, request.confidence, in_part=sample.in_part)
             cells = (*cells, measured.cells(brief=False)["value"])
-        has_target = request.by != artifact.own_key or name in artifact.promising_groups
+        has_target = request.groups.by != artifact.own_key or name in artifact.promising_groups
         group = EvaluatedGroup(
             name=name,
             rows=sample.labelled.rows(),
@@ -542,14 +567,14 @@ def _by_group(
         results.append(group)
     is_named = in_part or any(isinstance(group, BoundedGroup) for group in results)
     bound = constraint.text() if is_named and constraint.is_bound else ""
-    by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
+    by = PREDICTED_CLASS if request.groups.by == PREDICTED else request.groups.by or ""
     return group_evaluation(
         by,
         results,
         (*group_header(constraint), *(["value"] if any(amounts.values()) else [])),
         bound,
-        1 - request.resampling.confidence,
-        units="" if request.cluster is None else request.units,
+        1 - request.confidence,
+        units="" if not request.dependent.is_known else request.dependent.units,
         labels_missing=in_part,
     )
 
@@ -572,31 +597,30 @@ def _untested_groups(
 
 
 def _count(
-    data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None, request: EvaluateRequest
+    data: DataRequest,
+    rules: Sequence[BoundaryArtifact],
+    by: str | None,
+    tally_of: Callable[[Units], DecisionTally],
+    *,
+    in_order: bool,
 ) -> tuple[DecisionTally, CheckedBatches]:
-    utility = _utilities(rules, request.utility)
+    """Count the rows in a tally by their column of clusters; in order if threads are not to mix batches."""
     batches = open_engine(data.engine).batches(data)
     tallies: dict[str | None, DecisionTally] = {}
 
     def prepare(rows: Rows) -> Callable[[], None]:
         cluster = batches.roles.cluster
-        new = DecisionTally(len(rules), units_of(by, cluster), utility, is_weighted=request.is_sampled)
-        return tallies.setdefault(cluster, new).prepare(rows, [rule.zones(rows) for rule in rules])
+        return tallies.setdefault(cluster, tally_of(units_of(by, cluster))).prepare(
+            rows, [rule.zones(rows) for rule in rules]
+        )
 
-    in_order = request.top is not None  # which threads do not keep
     for add in map(prepare, batches) if in_order else batches.mapped(prepare):
         add()
-    return next(iter(tallies.values()), DecisionTally(len(rules), units_of(by, None))), batches
+    return next(iter(tallies.values()), tally_of(units_of(by, None))), batches
 
 
 def _measure(
-    sample: _Sample,
-    rule: BoundaryArtifact,
-    file: str,
-    index: int,
-    *,
-    priors: _SamePriors,
-    request: EvaluateRequest,
+    sample: _Sample, rule: BoundaryArtifact, file: str, index: int, *, priors: _SamePriors, units: str
 ) -> MeasuredBoundary:
     """Measure a rule, which has this place among all rules."""
     labelled, (design, place), rates = sample.labelled, sample.of_rule(index), sample.rates(rule, index)
@@ -606,7 +630,6 @@ def _measure(
         confusion=confusion,
         totals=design.totals(place) if design.is_weighted else confusion,
         rates=rates.estimates(),
-        missed=rates.missed,
         gains=rates.used,
         count_alike=not design.is_weighted,
         independent=not isinstance(labelled, ClusteredRows),
@@ -617,7 +640,7 @@ def _measure(
         *more,
         *rates.of_all_rows(),
         Remark(measured={str(rate): evidence.rate(rate) for rate in added}),
-        *_parts_of_rows(file, evidence, labelled, index, request.units),
+        *_parts_of_rows(file, evidence, labelled, index, units),
     ]
     return MeasuredBoundary(evidence=evidence, unlabelled=design.unlabelled, parts=parts)
 
@@ -644,30 +667,36 @@ class _Rates:
         self._rule, self._design, self._place, self._group = rule, design, place, group
         self.confidence = design.confidence
         self._more = dict[Rate, Estimate]()  # rates of rows that are not flagged
-        self.missed = UNKNOWN
         self.used: dict[str, float | None] = {}  # rates that probabilities estimate, with their gain
 
     def estimates(self) -> dict[Rate, Estimate]:
-        """Estimate the rates that a rule may bound."""
-        flagged, design = flags(self._place), self._design
-        recall, fpr = (
-            self.with_model(
-                rate, flagged, self.of_all(flagged, taken=flagged, positive=positive), positive=positive
-            )
-            for rate, positive in ((Rate.RECALL, True), (Rate.FPR, False))
-        )
-        return {
-            Rate.PRECISION: design.known_precision(flagged),
-            Rate.RECALL: recall,
-            Rate.FPR: fpr,
-            Rate.ALERTS: design.share(flagged),
+        """Estimate the usual rates, those of its cleared rows, and any other that the rule bounds."""
+        flagged, estimate = flags(self._place), self.estimate
+        rates = {
+            Rate.PRECISION: estimate(Rate.PRECISION),
+            Rate.RECALL: self.with_model(Rate.RECALL, flagged, estimate(Rate.RECALL)),
+            Rate.FPR: self.with_model(Rate.FPR, flagged, estimate(Rate.FPR), positive=False),
+            Rate.ALERTS: estimate(Rate.ALERTS),
             **self._more,
         }
+        bounded = {rate for bound in self._rule.constraint.parsed().bounds for rate in bound.rates}
+        shown = {rate.rows for rate in rates}
+        return rates | {rate: estimate(rate) for rate in sorted(bounded) if rate.rows not in shown}
 
-    def of_all(self, chosen: Chooses, *, taken: Chooses, positive: bool) -> Estimate:
-        """Estimate a rate whose rows are not only the taken ones."""
-        why = self._reason(taken)
-        return unknown(why) if why else self._design.known_share(chosen, positive=positive)
+    def estimate(self, rate: Rate) -> Estimate:
+        """Estimate a rate; unknown if it is about rows whose labels are missing."""
+        (decided, label), (other, _) = rate.success, rate.failure
+        chosen = chosen_by(decided, self._place)
+        if label is None:
+            return self._design.share(chosen)
+        taken = Decided.FLAGGED if Decided.FLAGGED in {decided, decided.others} else Decided.CAUGHT
+        needs_others = not decided is other is taken
+        if needs_others and (why := self._reason(chosen_by(taken, self._place))):
+            return unknown(why)
+        if decided is not other:
+            return self._design.known_share(chosen, positive=label)
+        precision = self._design.known_precision(chosen)
+        return precision if label else precision.complement()
 
     def with_model(
         self,
@@ -696,21 +725,16 @@ class _Rates:
 
     def of_cleared(self, confusion: Confusion[int]) -> Iterator[MeasuredPart]:
         """Measure the dropped rows, if the rule limits the positives there, and the review, if any."""
-        caught = catches(self._place)
         if self._rule.limits_omission:
-            why = self._reason(caught)
-            omission = unknown(why) if why else self._design.known_precision(others(caught))
-            self._more[Rate.OMISSION] = omission
+            omission = self._more[Rate.OMISSION] = self.estimate(Rate.OMISSION)
             yield Omission(key="omission", row="false omission", estimate=omission)
         if self._rule.has_zones:
-            self.missed = self.of_all(others(caught), taken=caught, positive=True)
-            self._more[Rate.CAUGHT] = self.of_all(caught, taken=caught, positive=True)
-            self._more[Rate.REVIEWED] = self._design.share(reviews(self._place))
+            self._more |= {rate: self.estimate(rate) for rate in (Rate.CAUGHT, Rate.MISSED, Rate.REVIEWED)}
             handled, _ = confusion.handled
             yield Review(
                 caught=self._more[Rate.CAUGHT],
                 share=self._more[Rate.REVIEWED],
-                miss=self.missed,
+                miss=self._more[Rate.MISSED],
                 reviewed=handled - confusion.selected,
                 work=handled,
                 limits_misses=least_caught(self._rule) is not None,

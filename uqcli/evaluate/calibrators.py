@@ -46,7 +46,7 @@ from uqcli.estimates.estimate import Estimate, direction
 from uqcli.estimates.paired import ClusteredPairs, keyed_by_cluster
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.resampling import MIN_CLASS_ROWS
-from uqcli.estimates.survey import counted_by_weight, with_sampling_weights
+from uqcli.estimates.survey import counted_by_weight
 from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.report import (
@@ -283,7 +283,7 @@ def evaluate(
         )
     requests = rows_to_read(request, rules)
     check_bootstrap(request.resampling.bootstrap)
-    is_sampled = request.is_sampled
+    is_sampled = request.labelled.are_sampled
     plan = request.resampling
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
@@ -299,7 +299,7 @@ def evaluate(
             reliability += (
                 rule_panels if len(rules) == 1 else [replace(panel, title=name) for panel in rule_panels[:1]]
             )
-        claims = [] if is_sampled else _claims(name, artifact, read.rows, 1 - request.resampling.confidence)
+        claims = [] if is_sampled else _claims(name, artifact, read.rows, 1 - request.confidence)
         compared, clusters = pairs.compared(plan), pairs.clusters
         measured = MeasuredCalibrator(
             compared=_without_test(compared) if is_sampled else compared,
@@ -310,7 +310,7 @@ def evaluate(
         results.append((name, artifact, measured))
         if len(rules) == 2:
             after.append(pairs)
-        if request.by is not None:
+        if request.groups.has_groups:
             evaluated_parts.append(_by_group(request, pairs, read.read, plan))
     if after:
         of_two = [measured.compared for _, _, measured in results]
@@ -318,10 +318,10 @@ def evaluate(
     return EvaluateCalibratorReport(
         source=reads[-1].source,
         parameters=EvaluateParameters(
-            confidence=request.resampling.confidence,
+            confidence=request.confidence,
             on_invalid=request.data.on_invalid,
             positive=reads[-1].data.positive_value,
-            **request.saved_dependence,
+            **request.dependent.saved,
             sampling_weight=True if is_sampled else msgspec.UNSET,
         ),
         resampling=(request.resampling.bootstrap, request.resampling.seed),
@@ -345,8 +345,10 @@ class _Read(NamedTuple):
     def of(cls, data: DataRequest, request: EvaluateRequest) -> _Read:
         """Read rows."""
         read, source = read_labelled(data)
-        rows = keyed_by_cluster(read, request.cluster)
-        return cls(data, read, source, counted_by_weight(rows) if request.is_sampled else rows, rows.size)
+        rows = keyed_by_cluster(read, request.dependent.column)
+        return cls(
+            data, read, source, counted_by_weight(rows) if request.labelled.are_sampled else rows, rows.size
+        )
 
 
 def _before_and_after(
@@ -363,7 +365,7 @@ def _before_and_after(
         before, output = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
         after = output.probability
         parts = artifact.calibration_of_rows.rows_by_part(rows.uncertainty, output.leaf)
-    return PairedRows(rows=rows, before=before, after=after, cluster=request.cluster), parts
+    return PairedRows(rows=rows, before=before, after=after, cluster=request.dependent.column), parts
 
 
 def _without_test(compared: Comparison) -> Comparison:
@@ -382,13 +384,13 @@ def _by_group(
 
     ``pairs`` are the rows that were read, with the clusters and weights by which they count.
     """
-    by = request.by or ""
+    by = request.groups.by or ""
     indices_by_name, results = dict(group_indices(read, by)), []
     for name in in_order(indices_by_name):
         indices = indices_by_name[name]
         size = read.rows.select(indices).size
         compared = pairs.select(indices).compared(plan)
-        if request.is_sampled:
+        if request.labelled.are_sampled:
             compared = _without_test(compared)
         metrics = {**compared.metrics(), "rows": size}
         results.append(EvaluatedGroup(name=name, rows=size, metrics=metrics, cells=group_cells(compared)))
@@ -454,13 +456,10 @@ def error_p_values(
 
 def rows_to_read(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:
     """Return the requests for rows of the calibrators, also of an audit."""
-    requests = [
-        data.grouped_by(request.by).clustered_by(request.cluster, days=request.days)
+    return [
+        request.labelled.weighting(request.dependent.of(data.grouped_by(request.groups.by)))
         for data in _requests(request, rules)
     ]
-    if request.sampling_weight is None:
-        return requests
-    return [with_sampling_weights(data, request.sampling_weight) for data in requests]
 
 
 def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:

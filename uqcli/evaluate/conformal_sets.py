@@ -94,15 +94,18 @@ class _Paired(_Apart):
     """Two rules read the same columns, hence the same rows."""
 
     def __init__(self, rules: int, request: EvaluateRequest) -> None:
-        self.request, self.confidence = request, request.resampling.confidence
-        self.decisions = DecisionTally(rules, units_of(request.by, request.cluster))
+        self.request, self.confidence = request, request.confidence
+        self.decisions = DecisionTally(rules, units_of(request.groups.by, request.dependent.column))
 
     def add(self, rows: Rows, covered: Sequence[Bools], inside: np.ndarray) -> None:  # noqa: ARG002
         zones = [np.where(mask, FLAGGED, CLEARED) for mask in covered]
         self.decisions.add(replace(rows, positive=np.zeros(len(rows), dtype=np.bool_)), zones)
 
     def parts(self, measured: Sequence[SetMetrics], levels: Levels) -> Iterator[EvaluatedPart]:  # noqa: ARG002
-        joint, (first, second) = self.decisions.of_all(self.confidence, self.request.units), measured
+        joint, (first, second) = (
+            self.decisions.of_all(self.confidence, self.request.dependent.units),
+            measured,
+        )
         yield PairedDifference(
             coverage=joint.difference(flags(0), flags(1)),
             disagreements=joint.rows(differ(flags(0), flags(1))),
@@ -132,7 +135,7 @@ class _ByGroup(_Paired):
         has_guarantee = not artifact.unsealed and artifact.parameters.alpha_by_class is None
         is_tested = has_guarantee and not self.priors.are_others
         results = []
-        designs = self.decisions.by_group(levels[self.by], self.confidence, request.units)
+        designs = self.decisions.by_group(levels[self.by], self.confidence, request.dependent.units)
         for name, design in designs.items():
             coverage, rows = design.share(flags(0)), design.rows()
             size, empty = self.sizes.sums[levels[self.by][name]].tolist()
@@ -154,7 +157,7 @@ class _ByGroup(_Paired):
             ("coverage", "mean set size", "empty sets"),
             f"coverage >= {float(bound):g}" if is_tested else "",
             1 - self.confidence,
-            units="" if request.cluster is None else request.units,
+            units="" if not request.dependent.is_known else request.dependent.units,
         )
 
 
@@ -187,13 +190,13 @@ class _TargetPriors(_SamePriors):
 
     def __init__(self, shift: ShiftArtifact, request: EvaluateRequest) -> None:
         self._shift, self.seed, self.refuted = shift, request.resampling.seed, shift.refuted
-        self._confidence = request.resampling.confidence
+        self._confidence = request.confidence
 
     def _draws(self, artifact: ConformalArtifact, tally: _Tally) -> Floats:
         """Draw the coverage in the target data from draws of the class weights; shape (B,)."""
         self._shift.weights_for(artifact.classes)
         draws = self._shift.draws_for(artifact.classes)
-        if draws is None or self.refuted:
+        if not len(draws) or self.refuted:
             return np.empty(0)
         random = generator(self.seed or 0, Purpose.TARGET, 0)
         return coverage_draws(draws, tally.by_class.rows, tally.by_class.covered, random)
@@ -233,7 +236,7 @@ def evaluate(
     source = Source(rows=0, positives=None, dropped=0, columns={})
     each = list(zip(rules, requests, strict=True))
     batches = [[single] for single in each]
-    joint = _Apart() if request.by is None else _ByGroup(rules[0], request.by, request, priors)
+    joint = _Apart() if request.groups.by is None else _ByGroup(rules[0], request.groups.by, request, priors)
     if len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1]):
         batches, joint = [each], _Paired(2, request)
     for batch in batches:
@@ -243,11 +246,11 @@ def evaluate(
     return EvaluateConformalReport(
         source=source,
         parameters=EvaluateParameters(
-            confidence=request.resampling.confidence,
+            confidence=request.confidence,
             on_invalid=request.data.on_invalid,
             positive=requests[-1].positive_value,
             seed=priors.seed,
-            **request.saved_dependence,
+            **request.dependent.saved,
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
         parts=list(joint.parts(measured, levels)),
@@ -257,13 +260,15 @@ def evaluate(
 def rows_to_read(request: EvaluateRequest, rule: ConformalArtifact) -> DataRequest:
     """Return the request for rows of a rule, also of an audit."""
     data = labelled_request(request.data, request.columns, [rule])
-    return data.grouped_by(request.by).clustered_by(request.cluster, days=request.days)
+    return data.grouped_by(request.groups.by).clustered_by(
+        request.dependent.column, days=request.dependent.days
+    )
 
 
 def _check_listed_columns(request: EvaluateRequest, rules: Sequence[ConformalArtifact]) -> None:
     """Refuse a list of columns whose class order is ambiguous: no option names the classes of the list."""
     proba = request.columns.proba
-    if proba is None or "*" in proba.columns or proba.names is not None:
+    if proba is None or "*" in proba.columns or proba.names:
         return
     if len({tuple(rule.classes) for rule in rules}) > 1:
         raise UsageError(
@@ -311,7 +316,7 @@ def _counted(
 def _metrics(
     artifact: ConformalArtifact, tally: _Tally, request: EvaluateRequest, priors: _SamePriors
 ) -> SetMetrics:
-    confidence = request.resampling.confidence
+    confidence = request.confidence
     sizes = tally.by_size.rows
     rows = int(sizes.sum())
     by_size = tally.by_size.estimates(map(str, range(len(sizes))), confidence)

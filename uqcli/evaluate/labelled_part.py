@@ -514,7 +514,7 @@ def _rates(data: DataRequest, calibrator: CalibratorArtifact | None) -> Callable
         column = data.roles.numbers["score"]
 
         def scores(rows: Rows) -> Floats:
-            require_probabilities(rows.score, column, remedy="give --calibrator FILE")
+            require_probabilities(rows.score, column, remedy=words("give --calibrator FILE"))
             return rows.score
 
         return scores

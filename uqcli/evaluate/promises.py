@@ -7,9 +7,8 @@ from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, Final
 
-from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, p_text, percent
+from uqcli.base.wording import p_text, percent, rows_of
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.rule_file import SavedReview
 from uqcli.boundary.search.constraint import Constraint
@@ -29,15 +28,13 @@ class Evidence:
     Rates are UNKNOWN if labels are missing and too few unflagged rows have one. The confusion has the rows of
     the file, and ``totals`` whole numbers whose ratios are the rates, to be compared with bounds exactly, but
     for rates estimated with probabilities: ``gains`` has these, with the ratio of the labels that would be
-    needed without them, None where these show no interval. ``missed`` are positives that are neither flagged
-    nor reviewed; UNKNOWN without a review. ``worth`` is the value of the flagged rows in words. Rows do not
-    ``count_alike`` with sampling weights, and may depend on each other within clusters.
+    needed without them, None where these show no interval. ``worth`` is the value of the flagged rows in
+    words. Rows do not ``count_alike`` with sampling weights, and may depend on each other within clusters.
     """
 
     confusion: Confusion[int]
     totals: Confusion[int]
     rates: Mapping[Rate, Estimate]
-    missed: Estimate = UNKNOWN
     gains: Mapping[str, float | None] = field(default_factory=dict)
     worth: str = "-"
     count_alike: bool = True
@@ -47,9 +44,13 @@ class Evidence:
     """Whether targets are about its rows, so that one that is not tested is a lack."""
 
     def rate(self, rate: Rate) -> Estimate:
-        """Return the estimate of a rate of flagged rows."""
-        estimate = self.rates[rate.event]
-        return estimate if rate is rate.event else estimate.complement()
+        """Return the estimate of a rate, or the complement of that of the opposite event."""
+        own = self._estimated(rate)
+        return self.rates[own] if own is rate else self.rates[own].complement()
+
+    def _estimated(self, rate: Rate) -> Rate:
+        """Return the rate that is estimated for one: itself, or that of the opposite event."""
+        return rate if rate in self.rates else rate.complement
 
     @property
     def reviewed(self) -> int:
@@ -65,7 +66,7 @@ class Evidence:
         """Return a rate that a constraint bounds, to be tested."""
         successes, trials = self.totals.trials(rate)
         value = self.rate(rate).value
-        if rate.event in self.gains and value is not None:
+        if self._estimated(rate) in self.gains and value is not None:
             successes, trials = value.as_integer_ratio()
         bound, upper = constraint.numbers[0], constraint.is_upper
         return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper)
@@ -73,7 +74,7 @@ class Evidence:
     def outcome(self, artifact: BoundaryArtifact, constraint: Constraint, level: float) -> Outcome:
         """Test a bound of a rule."""
         if not constraint.rates:
-            flagged = f"{count(self.confusion.selected)} rows ({percent(self.selected_share)})"
+            flagged = f"{rows_of(self.confusion.selected)} ({percent(self.selected_share)})"
             return None, constraint.finding(flagged, self.worth)
         (rate,) = constraint.rates
         bounded, estimate, text = self.bounded(rate, constraint), self.rate(rate), constraint.text()
@@ -176,12 +177,14 @@ def review_claims(name: str, artifact: BoundaryArtifact, evidence: Evidence, lev
         return []
     limit = artifact.review.limit
     text = limit.text()
-    fixed = limit.kind is ReviewKind.REVIEW and not limit.relative
+    fixed = not limit.is_promise and not limit.relative
     if untested := artifact.unsealed or evidence.why_untested(artifact):
         outcome: Outcome = None, f"{text} is not tested: {untested}."
     elif fixed:
-        reviewed = f"{count(evidence.reviewed)} rows"
-        outcome = None, f"sends {reviewed} to review; its limit was {text} when it was fitted."
+        outcome = (
+            None,
+            f"sends {rows_of(evidence.reviewed)} to review; its limit was {text} when it was fitted.",
+        )
     else:
         outcome = _review_outcome(artifact, artifact.review, evidence, level)
     met, sentence = outcome
@@ -192,20 +195,13 @@ def _review_outcome(
     artifact: BoundaryArtifact, review: SavedReview, evidence: Evidence, level: float
 ) -> Outcome:
     """Test the share of rows to review, or of positives that are cleared."""
-    limit, totals = review.limit, evidence.totals
-    text = limit.text()
-    if limit.kind is ReviewKind.REVIEW:
-        counts, name, estimate = totals.trials(Rate.REVIEWED), "", evidence.rate(Rate.REVIEWED)
-    elif limit.kind is ReviewKind.OMISSION:
-        counts, name = totals.trials(Rate.OMISSION), "false omission rate"
-        estimate = evidence.rate(Rate.OMISSION)
-    else:
-        caught, positives = totals.trials(Rate.CAUGHT)
-        counts, name, estimate = (positives - caught, positives), "miss rate", evidence.missed
-    tested = BoundedRate(successes=counts[0], trials=counts[1], bound=limit.number, upper=True)
-    if limit.kind is ReviewKind.REVIEW:
+    limit = review.limit
+    text, estimate = limit.text(), evidence.rate(limit.rate)
+    successes, trials = evidence.totals.trials(limit.rate)
+    tested = BoundedRate(successes=successes, trials=trials, bound=limit.number, upper=True)
+    if not limit.is_promise:
         return _share_outcome(text, tested, estimate)
-    certified = text if artifact.certified is None else f"{name} <= {float(limit.number):g}"
+    certified = text if artifact.certified is None else f"{limit.name} <= {float(limit.number):g}"
     return evidence.promised(artifact, certified, tested, estimate, level)
 
 

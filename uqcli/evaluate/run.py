@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from uqcli.base.choices import ArtifactKind
-from uqcli.base.errors import ArtifactError, Opt, UsageError, words
-from uqcli.base.options import check_confidence
+from uqcli.base.errors import ArtifactError, InShell, Opt, UsageError, Words, words
+from uqcli.base.options import FirstRowsOptions, check_confidence
 from uqcli.engines.open import reusable_streams
 from uqcli.estimates.allowed import AUDIT, CALIBRATORS, CLUSTERS, NO_RESAMPLES, REFUSED, SETS, SHIFT, WEIGHTS
 from uqcli.evaluate.options import EvaluateRequest
@@ -35,19 +35,22 @@ EVALUATION_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
 
 def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     """Evaluate rules of one kind."""
-    check_confidence(request.resampling.confidence)
+    check_confidence(request.confidence)
     refuse_keep(request.data.on_invalid)
     request = _with_order_of_scores(request)
     if not request.artifacts:
         inputs = request.data.inputs
         raise UsageError(
             f"no rule file among {', '.join(inputs)}" if inputs else "no rule file given",
-            expected="at least one argument that ends in .json",
-            remedy="rename the rule file, if it has another ending" if inputs else "",
+            expected=InShell(
+                "at least one argument that ends in .json", "a saved rule first: its path, or a result's rule"
+            ),
+            remedy=InShell("rename the rule file, if it has another ending", "") if inputs else "",
         )
     rules = request.rules or tuple(map(load, request.artifacts))
     request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
-    if request.by is not None and len(rules) > 1:
+    request = _with_rows_of_rules(request, rules)
+    if request.groups.has_groups and len(rules) > 1:
         raise UsageError(words("--by with {} rule files", len(rules)), expected="one rule file")
     kind = _common_kind(request.artifacts, rules)
     _refuse_combinations(request, kind)
@@ -55,7 +58,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     refuses_weights = request.audit or request.has_shift or request.resampling.bootstrap
     takes_weights = kind is not ArtifactKind.CONFORMAL and not refuses_weights
     request = replace(request, data=replace(request.data, takes_weights=takes_weights))
-    shift = None if request.shift is None else load_shift(request.shift)
+    shift = None if request.target.shift is None else load_shift(request.target.shift)
     if kind is not ArtifactKind.CALIBRATOR:
         # bootstrap 0 is always accepted, and metrics in target data use the seed
         useless = (
@@ -69,8 +72,8 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         )
     measure: Any = import_module(f"uqcli.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     _refuse_assisted(request, rules)
-    once = len(rules) == 1 and not request.audit and request.top is None
-    several_passes = not once or request.data.may_lack_labels or request.assisted
+    once = len(rules) == 1 and not request.audit and not request.first.are_asked
+    several_passes = not once or request.data.may_lack_labels or request.labelled.are_assisted
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
         audited = []
         if request.audit:
@@ -83,16 +86,32 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
 
 def _with_order_of_scores(request: EvaluateRequest) -> EvaluateRequest:
     """Add the rule that orders rows by a score, if their first ones are measured without a rule file."""
-    if request.top is None or request.artifacts or not request.data.inputs:
+    top = request.first.top
+    if top is None or request.artifacts or not request.data.inputs:
         return request
-    from uqcli.evaluate.capacity import order_of_scores
+    from uqcli.evaluate.capacity import with_order_of_scores
 
-    return order_of_scores(request, request.top)
+    return with_order_of_scores(request, top)
+
+
+def _with_rows_of_rules(request: EvaluateRequest, rules: Sequence[Saved]) -> EvaluateRequest:
+    """Measure the first rows that the rules flag, unless others are asked for; they must be the same."""
+    from uqcli.boundary.rule_file import SavedBoundary
+
+    own = [rule.first if isinstance(rule, SavedBoundary) else FirstRowsOptions() for rule in rules]
+    asked = {request.first.of_rule(each) for each in own}
+    if len(asked) > 1:
+        raise UsageError(
+            "the rules flag different first rows, or one has thresholds",
+            expected="the same number of each group",
+            remedy=words("give --top N --per COLUMN, by which all are measured"),
+        )
+    return replace(request, first=asked.pop())
 
 
 def _refuse_first_rows(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
     """Refuse rules and rows whose first ones are not those that ``apply --top`` flags."""
-    if request.top is None:
+    if not request.first.are_asked:
         return
     from uqcli.evaluate.capacity import refuse_combinations
 
@@ -101,9 +120,9 @@ def _refuse_first_rows(request: EvaluateRequest, rules: Sequence[Saved]) -> None
 
 def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
     """Refuse what cannot be measured of rows that depend on each other, or do not count alike."""
-    designs = {
-        CLUSTERS: request.cluster is not None and request.option,
-        WEIGHTS: request.is_sampled and WEIGHTS,
+    designs: dict[str, Words | bool] = {
+        CLUSTERS: request.dependent.is_known and request.dependent.option,
+        WEIGHTS: request.labelled.are_sampled and WEIGHTS,
         SHIFT: request.has_shift and SHIFT,
     }
     subjects = {
@@ -112,20 +131,22 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
         SETS: kind is ArtifactKind.CONFORMAL and f"a rule file of kind {kind}",
     }
     both = f"{CLUSTERS} and {WEIGHTS}"
-    designs[both] = designs[CLUSTERS] and designs[WEIGHTS] and f"{request.option} and {WEIGHTS}"
+    designs[both] = (
+        designs[CLUSTERS] and designs[WEIGHTS] and words("{} and {}", request.dependent.option, WEIGHTS)
+    )
     for (design, subject), why in REFUSED.items():
         option, other = designs[design], {**subjects, SHIFT: designs[SHIFT]}.get(subject)
         if option and other:
             raise UsageError(words("{} and {} cannot be combined", option, other), remedy=why)
-    if request.is_sampled and request.resampling.bootstrap:
+    if request.labelled.are_sampled and request.resampling.bootstrap:
         raise UsageError(words("--sampling-weight and --bootstrap cannot be combined"), remedy=NO_RESAMPLES)
 
 
 def _refuse_assisted(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
     """Refuse probabilities of rows without a label where no estimate uses them."""
-    if not request.assisted:
+    if not request.labelled.are_assisted:
         return
-    option = Opt("calibrator") if request.unlabelled is None else Opt("unlabelled")
+    option = Opt("calibrator") if not request.labelled.have_file_of_all else Opt("unlabelled")
     rule = rules[0]
     others = {
         f"{len(rules)} rule files": len(rules) > 1,
@@ -139,7 +160,7 @@ def _refuse_assisted(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
             raise UsageError(
                 words("{} and {} cannot be combined", option, other), remedy="leave one of them out"
             )
-    if request.unlabelled is None and request.is_sampled:
+    if not request.labelled.have_file_of_all and request.labelled.are_sampled:
         raise UsageError(
             words("--calibrator and --sampling-weight without --unlabelled"),
             expected=words("--unlabelled FILE with all rows from which the labelled ones were drawn"),

@@ -7,6 +7,7 @@ from enum import StrEnum, auto
 from typing import Final
 
 from uqcli.base.records import dataclass
+from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.reports.document import Metrics
 from uqcli.reports.parts import Layout, Part, Remarks, place
@@ -137,6 +138,14 @@ class MoreRate(MeasuredPart):
         return {self.row: interval(self.estimate)}
 
 
+_METRICS: Final = (
+    *("target_precision", "precision", "recall", "fpr", "selected", "true_positives", "rows", "positives"),
+    *("unlabelled", "promise_broken", "net_benefit", "selected_share", "specificity", "prevalence"),
+    *("omission", "clusters", "clusters_flagged", "clusters_positive", "caught", "review_share", "miss"),
+    *("reviewed", "value", "value_caught", "capacity"),
+)
+"""Metrics of a rule in their order; other rates that can be promised follow."""
+
 LAYOUT: Final = Layout(
     facts=frozenset(Fact),
     places={
@@ -182,21 +191,7 @@ LAYOUT: Final = Layout(
         "flagged per group": place(Slot.ROW_OF_RULES),
         "net benefit": place(Slot.LONG_ROW),
     },
-    metrics=(
-        *(
-            "target_precision",
-            "precision",
-            "recall",
-            "fpr",
-            "selected",
-            "true_positives",
-            "rows",
-            "positives",
-        ),
-        *("unlabelled", "promise_broken", "net_benefit", "selected_share", "specificity", "prevalence"),
-        *("omission", "clusters", "clusters_flagged", "clusters_positive", "caught", "review_share", "miss"),
-        *("reviewed", "value", "value_caught", "capacity"),
-    ),
+    metrics=tuple(dict.fromkeys((*_METRICS, *PROMISED))),
     keys=(),
 )
 """Layout of the report, and the order of the metrics of each rule."""

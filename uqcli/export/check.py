@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from uqcli.base.choices import ExportTarget, FileFormat, OnInvalid, SqlDialect
 from uqcli.base.defaults import DECIMAL
 from uqcli.base.draws import Purpose, generator
-from uqcli.base.errors import GateError
+from uqcli.base.errors import GateError, words
 from uqcli.base.files import InMemory
 from uqcli.base.options import RowOutput
 from uqcli.base.running.interruption import temporary_folder
@@ -60,7 +60,7 @@ def compare(
     """
     is_sql = target is ExportTarget.SQL
     runner = (RUN_DIALECTS[dialect] if is_sql else _RUNNERS[target])(formula, program)
-    file = _plain_file(data) if is_sql else None
+    files = _plain_files(data) if is_sql else ()
     differences = Differences(rows=0, compared=0, made=0, missing=_missing(rule, formula))
     with temporary_folder() as folder:
         made = folder / "made.parquet"
@@ -71,15 +71,14 @@ def compare(
             _apply(rule, source, path)
             if table_of is not None:
                 _refuse_added(formula, pq.read_schema(path).names, table_of)
-            on_file = None
-            if file is not None and not is_made:
-                on_file = _ON_FILE[dialect](formula, program, file, pq.read_metadata(path).num_rows)
+            runners = [runner]
+            for file in () if is_made else files:
+                runners += _ON_FILE[dialect](formula, program, file, pq.read_metadata(path).num_rows)
             for batch in _batches(path):
-                different = _different(formula, batch, runner, data.read.decimal)
-                if on_file is not None:
-                    different |= _different(formula, batch, on_file, data.read.decimal)
+                by_runner = [_different(formula, batch, run, data.read.decimal) for run in runners]
+                different = np.any(by_runner, axis=0)
                 first = differences.example
-                if first is None and different.any():
+                if not first and different.any():
                     first = _example(formula, batch, int(np.argmax(different)))
                 differences = replace(
                     differences,
@@ -97,12 +96,16 @@ def _refuse_added(formula: Formula, columns: Sequence[str], dialect: SqlDialect)
 
     there = {folded(column, dialect): column for column in columns}
     for output in formula.outputs:
-        if (column := there.get(folded(output.name, dialect))) is not None:
+        if column := there.get(folded(output.name, dialect)):
             raise GateError(
                 [
-                    f"check failed: the rows have a column '{printable(column)}', and the query adds one of "
-                    f"that name, so that {dialect} returns two of them or refuses it; expected a table "
-                    "without it; leave it out, or write the expression alone, without --table"
+                    words(
+                        "check failed: the rows have a column '{}', and the query adds one of that name, so "
+                        "that {} returns two of them or refuses it; expected a table without it; leave it "
+                        "out, or write the expression alone, without --table",
+                        printable(column),
+                        dialect,
+                    )
                 ]
             )
 
@@ -285,18 +288,18 @@ def _in_duckdb(formula: Formula, program: bytes) -> Program:
     return run
 
 
-def _plain_file(data: DataRequest) -> InputFile | None:
+def _plain_files(data: DataRequest) -> tuple[InputFile, ...]:
     """Return the file of the rows if it is one, on this machine, that a database reads without options."""
     if len(data.inputs) != 1 or isinstance(data.inputs[0], InMemory) or not Path(data.inputs[0]).is_file():
-        return None
+        return ()
     (file,) = resolve_inputs(data.inputs, data.read)
     assert isinstance(file, InputFile)
     is_csv = file.format is FileFormat.CSV and data.read.decimal == DECIMAL and not data.read.null_values
-    return file if not file.compression and (is_csv or file.format is FileFormat.PARQUET) else None
+    return (file,) if not file.compression and (is_csv or file.format is FileFormat.PARQUET) else ()
 
 
-def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
-    """Return a function to the outputs of the next rows of a file; None if DuckDB finds other rows in it.
+def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> list[Program]:
+    """Return a function to the outputs of the next rows of a file; none if DuckDB finds other rows in it.
 
     From a file DuckDB may answer by column statistics, and give another result than from memory.
     """
@@ -304,7 +307,7 @@ def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
 
     path = str(Path(file.name).absolute())
     if set(path) & set("*?["):  # which make it a pattern
-        return None
+        return []
     name, delimiter = _quoted(path, "'"), _quoted(file.delimiter, "'")
     kind, source = "VIEW", f"read_parquet({name}, hive_partitioning = false)"
     if file.format is FileFormat.CSV:
@@ -317,9 +320,9 @@ def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
         connection.execute(f"CREATE {kind} {TABLE} AS SELECT {columns} FROM {source}")
         found = connection.execute(f"SELECT COUNT(*) FROM {TABLE}").fetchall()
     except duckdb.Error:
-        return None
+        return []
     if found != [(rows,)]:
-        return None
+        return []
     try:
         result = connection.execute(_query(program))
     except duckdb.Error as error:
@@ -335,20 +338,20 @@ def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
             for index, output in enumerate(formula.outputs, -len(formula.outputs))
         }
 
-    return run
+    return [run]
 
 
-def _sqlite_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
-    """Return a function to the outputs of the next rows of a CSV file, as texts; None for other rows."""
+def _sqlite_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> list[Program]:
+    """Return a function to the outputs of the next rows of a CSV file, as texts; none for other rows."""
     if file.format is not FileFormat.CSV:
-        return None
+        return []
     names = [column.name for column in formula.inputs]
     try:
         texts = pl.read_csv(file.name, columns=names, separator=file.delimiter, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError):
-        return None
+        return []
     if len(texts) != rows:
-        return None
+        return []
     run, start = _in_sqlite(formula, program), 0
 
     def run_on_texts(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
@@ -356,7 +359,7 @@ def _sqlite_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
         start += len(batch)
         return run(texts[start - len(batch) : start].select(names).fill_null(""))
 
-    return run_on_texts
+    return [run_on_texts]
 
 
 def _quoted(text: str, mark: str) -> str:

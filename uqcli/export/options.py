@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.base.choices import ExportTarget, SqlDialect
-from uqcli.base.options import REQUIRED, choice, filled, option
+from uqcli.base.options import REQUIRED, choice, filled, option, several
 from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class ExportRequest:
     """The program to write.
 
-    ``artifact`` is the name of the rule. The program is compared with it on rows, if there are any.
+    ``artifact`` is the name of the rule. The program is compared with it on rows, if ``check`` names some.
     """
 
     panel: ClassVar = "Program"
@@ -32,11 +32,11 @@ class ExportRequest:
     output: str | None = option(
         "FILE", "Write the program here. (default: standard output)", also="-o", guarded=True, common=True
     )
-    check: list[str] | None = option(
+    check: tuple[str, ...] = several(
         "INPUT",
         "Compare with the rule on these rows and at every threshold (repeatable).",
         guarded=True,
         common=True,
     )
     artifact: str = filled()
-    rows: DataRequest | None = None
+    rows: DataRequest = filled()

@@ -14,7 +14,7 @@ from uqcli.base.errors import GateError, MissingExtraError, UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.export.options import ExportRequest
-from uqcli.export.report import ExportReport
+from uqcli.export.report import ExportReport, NotCompared
 from uqcli.rules.codec import content_of, load_unedited
 from uqcli.rules.expressions import Formula
 from uqcli.rules.result import Result
@@ -38,44 +38,44 @@ class Exported(Result[ExportReport, None]):
 
 def run(request: ExportRequest) -> Exported:
     """Export a rule that is a computation on a single row."""
-    if request.table is not None and request.to is not ExportTarget.SQL:
-        raise UsageError(words("--table with --to {}", request.to), expected=words("--to sql"))
+    to, dialect, table = request.to, request.dialect, request.table
+    is_sql = to is ExportTarget.SQL
+    if table is not None and not is_sql:
+        raise UsageError(words("--table with --to {}", to), expected=words("--to sql"))
     rule = load_unedited(request.artifact)
     formula = rule.formula()
     _refuse_two_kinds(formula)
-    _require(_NEEDS.get(request.to))
+    _require(_NEEDS.get(to, ""))
     facts = _facts(rule)
-    program = _program(request, formula, facts)
-    differences = failure = None
-    if request.rows is not None:
+    program = _program(to, formula, facts, dialect, table)
+    compared, failure = NotCompared(), None
+    if request.check:
         from uqcli.export.check import RUN_DIALECTS, TABLE, compare
 
-        dialect = request.dialect if request.dialect in RUN_DIALECTS else SqlDialect.DUCKDB
-        if request.to is not ExportTarget.SQL or dialect is SqlDialect.DUCKDB:
-            _require(_RUNS.get(request.to))
+        run_by = dialect if dialect in RUN_DIALECTS else SqlDialect.DUCKDB
+        if not is_sql or run_by is SqlDialect.DUCKDB:
+            _require(_RUNS.get(to, ""))
         runs = program
-        if request.to is ExportTarget.SQL and (request.dialect, request.table) != (dialect, None):
-            table = None if request.table is None else TABLE
-            runs = _program(replace(request, dialect=dialect, table=table), formula, facts)
-        leaves_out = request.table is None or request.dialect is SqlDialect.DUCKDB
-        differences = compare(
-            rule, formula, runs, request.to, request.rows, dialect=dialect,
-            table_of=None if leaves_out else request.dialect,
-        )  # fmt: skip
-        if request.to is ExportTarget.SQL:
-            not_run = None if dialect is request.dialect else request.dialect
-            differences = replace(differences, run_by=dialect, not_run=not_run)
+        if is_sql and (dialect, table) != (run_by, None):
+            runs = _program(to, formula, facts, run_by, None if table is None else TABLE)
+        leaves_out = table is None or dialect is SqlDialect.DUCKDB
+        compared = differences = compare(
+            rule, formula, runs, to, request.rows, dialect=run_by, table_of=None if leaves_out else dialect
+        )
+        if is_sql:
+            not_run = "" if run_by is dialect else dialect
+            compared = differences = replace(differences, run_by=run_by, not_run=not_run)
         if not differences.agree:
             failure = GateError([f"check failed: {differences.sentence()}"])
     report = ExportReport(
         rule=rule,
-        target=request.to,
-        dialect=request.dialect if request.to is ExportTarget.SQL else None,
-        table=request.table,
+        target=to,
+        dialect=dialect if is_sql else "",
+        table=table or "",
         inputs=[column.name for column in formula.inputs],
         outputs=[output.name for output in formula.outputs],
         size=len(program),
-        differences=differences,
+        differences=compared,
     )
     return Exported(report=report, artifact=None, failure=failure, program=program)
 
@@ -88,8 +88,8 @@ def _refuse_two_kinds(formula: Formula) -> None:
         raise UsageError(f"column '{twice}' is both a number and a text", expected="a column for each")
 
 
-def _require(package: str | None) -> None:
-    if package is not None and importlib.util.find_spec(package) is None:
+def _require(package: str) -> None:
+    if package and importlib.util.find_spec(package) is None:
         raise MissingExtraError(
             f"this export needs {package}",
             expected="the extra 'export'",
@@ -110,8 +110,10 @@ def _facts(rule: Saved) -> dict[str, str]:
     return facts
 
 
-def _program(request: ExportRequest, formula: Formula, facts: Mapping[str, str]) -> bytes:
-    match request.to:
+def _program(
+    to: ExportTarget, formula: Formula, facts: Mapping[str, str], dialect: SqlDialect, table: str | None
+) -> bytes:
+    match to:
         case ExportTarget.SQL:
             from uqcli.export.sql import to_sql
 
@@ -119,7 +121,7 @@ def _program(request: ExportRequest, formula: Formula, facts: Mapping[str, str])
             # the file says its version, and a comment ends with its line
             version = facts["version"] if _VERSION.fullmatch(facts["version"]) else "unknown"
             comment = f"uqcli export. kind: {facts['kind']}, version: {version}, digest: {facts['digest']}"
-            return to_sql(formula, request.dialect, [comment, missing], request.table).encode()
+            return to_sql(formula, dialect, [comment, missing], table).encode()
         case ExportTarget.PYTHON:
             from uqcli.export.python import to_python
 

@@ -297,7 +297,7 @@ def _refuse_size(formula: Formula, quoting: _Quoting, *, is_query: bool) -> None
 
 def _too_long(characters: str, most: int, dialect: SqlDialect, *, is_query: bool) -> UsageError:
     has_shorter = not is_query and dialect not in _WITHOUT_STEPS
-    query = "write a query with --table, " if has_shorter else ""
+    query = words("write a query with --table, ") if has_shorter else ""
     return UsageError(
         f"the rule takes {characters} characters of SQL",
         expected=f"at most {most:,} for {dialect}",

@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Annotated
 
 from uqcli.apply.options import ApplyRequest
-from uqcli.base.errors import words
 from uqcli.base.files import OutputQueue
-from uqcli.base.options import Argument, RowOutput
+from uqcli.base.options import Argument, FirstRowsOptions, RowOutput
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver_rows
 from uqcli.jobs.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
-from uqcli.jobs.shell import refuse_typed
+from uqcli.jobs.shell import is_typed
 
 
 def apply(
@@ -21,6 +20,7 @@ def apply(
     inputs: options.StreamedInputs = None,
     rows: RowOutput,
     request: ApplyRequest,
+    first: FirstRowsOptions,
     columns: options.ModelColumns,
     reporting: options.ReportOptions,
     reading: options.InputOptions,
@@ -28,8 +28,8 @@ def apply(
 ) -> None:
     """Add a saved rule's decisions, probabilities or sets to files."""
     refuse_swapped(artifact, inputs)
-    if request.top is None:
-        refuse_typed(("per",), words("is given without --top"), remedy=words("add --top"))
+    if not (first.are_asked or is_typed("per")):
+        first = FirstRowsOptions()  # as a configuration may set it
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     context = check_outputs(
         reporting, rows.target, reads=reads, running=running, rows=True, artifact=artifact
@@ -42,9 +42,10 @@ def apply(
             request,
             data=data_without_columns(inputs, reading, running),
             artifact=artifact,
+            first=first,
             output=rows_output(rows, queue, running),
             columns=column_overrides(columns),
-            checks=tuple(map(parse_check, reporting.fail_if or ())),
+            checks=tuple(map(parse_check, reporting.fail_if)),
         )
         result = run(request)
         deliver_rows(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
-from uqcli.base.errors import UsageError, words
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.options import Argument
 from uqcli.bin.options import BinRequest
 from uqcli.jobs import options
@@ -42,7 +42,7 @@ def bin_(
     request = replace(request, n_min=sizes.n_min, n_max=sizes.n_max)
     if request.merge or request.edges is not None:
         _refuse_shape(request)
-    elif request.binning is not Binning.PAVA_BC and not (sizes.n_min is None is sizes.n_max):
+    elif request.binning is not Binning.PAVA_BC and (sizes.n_min or sizes.n_max):
         binning = request.binning or defaults.GRID_BINNING
         raise UsageError(words("--n-min and --n-max with {}", binning), expected=words("--binning pava-bc"))
     data = labelled_data(inputs, columns, reading, running)
@@ -56,8 +56,8 @@ def bin_(
 
 def _refuse_shape(request: BinRequest) -> None:
     for name in ("binning", "uncertainty_bins", "score_bins", "n_min", "n_max"):
-        if getattr(request, name) is not None:
+        if getattr(request, name):
             raise UsageError(
-                words("--{} with --edges or --merge", name.replace("_", "-")),
+                words("{} with --edges or --merge", Opt(name)),
                 expected="no options for bins: the saved grid sets them",
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from uqcli.base import defaults
 from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMethod, EngineName
 from uqcli.base.errors import Opt, UsageError, words
-from uqcli.base.options import OptionalResampling
+from uqcli.base.options import ClusterColumn, OptionalResampling
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
@@ -23,7 +23,7 @@ def calibrate(
     *,
     inputs: options.LabelledInputs = None,
     columns: options.FitColumns,
-    clusters: options.ClusterColumn,
+    clusters: ClusterColumn,
     request: CalibrateRequest,
     saving: options.RuleOutput,
     figure: options.PlotOutput,

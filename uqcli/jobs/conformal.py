@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from uqcli.base.choices import ConformalMode
+from uqcli.base.options import ClusterColumn
 from uqcli.conformal.options import ConformalRequest
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
 from uqcli.jobs.inputs import Reads, labelled_data
-from uqcli.jobs.shell import is_typed, refuse_typed
+from uqcli.jobs.shell import is_typed, refuse_typed, without
 
 _MODE_OPTIONS: Final = {
     ConformalMode.LABEL_CONDITIONAL: ("alpha_by_class",),
@@ -25,7 +26,7 @@ def conformal(
     inputs: options.LabelledInputs = None,
     probabilities: options.ClassProbabilities,
     columns: options.FitColumns,
-    clusters: options.ClusterColumn,
+    clusters: ClusterColumn,
     request: ConformalRequest,
     saving: options.RuleOutput,
     reporting: options.ReportOptions,
@@ -43,8 +44,7 @@ def conformal(
     refuse_typed(("uncertainty",), "with conformal", "class probabilities only")
     for mode, names in _MODE_OPTIONS.items():
         if request.mode is not mode:  # drop configured values for other modes
-            unused: dict[str, Any] = {name: None for name in names if not is_typed(name)}
-            request = replace(request, **unused)
+            request = without(request, *(name for name in names if not is_typed(name)))
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)
     request = replace(request, data=data.clustered_by(clusters.cluster))
     deliver(run(request), reporting, context=context, output=saving.output)

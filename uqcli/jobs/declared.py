@@ -22,7 +22,7 @@ from uqcli.jobs.shell import flag_of
 
 COMMANDS: Final = (
     *("overview", "boundary", "bin", "tce", "calibrate", "conformal", "shift", "apply", "evaluate"),
-    *("sample", "watch", "show", "export", "uncertainty"),
+    *("backtest", "sample", "watch", "show", "export", "uncertainty"),
 )
 """Names of all commands."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from uqcli.base.choices import EngineName
 from uqcli.base.defaults import MAX_RULE_BYTES
 from uqcli.base.errors import GateError, UsageError, words
-from uqcli.base.files import STDIO, InMemory, OutputQueue, is_stdin, is_stdout
+from uqcli.base.files import AT_ONCE, STDIO, AtOnce, InMemory, OutputQueue, is_stdin, is_stdout
 from uqcli.base.operating_system import join, quote, split
 from uqcli.base.wording import printable
 from uqcli.jobs.delivery import Delivery, Ending, FailedEnding
@@ -23,7 +23,7 @@ from uqcli.jobs.inputs import Reads, check_conflicts
 from uqcli.jobs.options import RULE_ENDING, ReportOptions, RunOptions
 from uqcli.jobs.shell import current_line, refuse_typed, shell
 from uqcli.reports.document import Metrics, Report
-from uqcli.reports.format import MAX_NAMED, Failure, Format, RunContext
+from uqcli.reports.format import MAX_NAMED, Failure, Format, FormatOfSamples, RunContext, RunFiles
 from uqcli.stores.output import can_queue, check_writable, open_output, read_bytes, write_bytes
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check_outputs(
     from uqcli.reports.figures import check_plot_name, require_drawing
     from uqcli.reports.formats import format_of
 
-    results, reports = output if isinstance(output, tuple) else (output,), options.report or []
+    results, reports = output if isinstance(output, tuple) else (output,), options.report
     outputs = [name for name in (*results, *reports, plot, table) if name is not None]
     formats = [format_of(report) for report in reports]
     of_samples = _labels_of_samples(artifact, options, formats)
@@ -97,7 +97,7 @@ def _refuse_unused(formats: Sequence[Format], running: RunOptions) -> None:
 
 
 def _have_samples(formats: Iterable[Format]) -> bool:
-    return any(form.started is not None for form in formats)
+    return any(isinstance(form, FormatOfSamples) for form in formats)
 
 
 def _check_gates(options: ReportOptions, metrics: Metrics | None) -> None:
@@ -105,7 +105,7 @@ def _check_gates(options: ReportOptions, metrics: Metrics | None) -> None:
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.rows_read import SHARE
 
-    checks = [parse_check(check) for check in options.fail_if or []]
+    checks = [parse_check(check) for check in options.fail_if]
     if metrics is not None:
         apply_checks(checks, {"": {**metrics, SHARE: None}})
 
@@ -116,18 +116,17 @@ def _context(
     """Return the command line and the inputs, with the digests that some format shows."""
     command, line, configured = current_line()
     needs_digests = any(form.needs_digests for form in formats)
-    of_inputs = [
-        *(files if len(files) <= MAX_NAMED else ()),
-        *(() if reads.labels is None else (reads.labels,)),
-    ]
+    of_inputs = [*(files if len(files) <= MAX_NAMED else ()), *reads.labels]
     return RunContext(
         command=command,
         line=line,
         configured=configured,
-        files=files,
-        digests=_digests_of(reads.rules) if needs_digests else {},
-        rules=_stated_digests(reads.rules) if any(form.needs_rules for form in formats) else {},
-        inputs=_digests_of(of_inputs) if needs_digests else {},
+        files=RunFiles(
+            inputs=files,
+            digests=_digests_of(reads.rules) if needs_digests else {},
+            rules=_stated_digests(reads.rules) if any(form.needs_rules for form in formats) else {},
+            hashed=_digests_of(of_inputs) if needs_digests else {},
+        ),
         labels=labels,
     )
 
@@ -139,7 +138,7 @@ def _labels_of_samples(
         return ()
     from uqcli.reports.formats.prometheus import parse_tags
 
-    return (*(() if artifact is None else (("artifact", artifact),)), *parse_tags(options.tag or []))
+    return (*(() if artifact is None else (("artifact", artifact),)), *parse_tags(options.tag))
 
 
 def _stated_digest(content: bytes) -> str | None:
@@ -188,7 +187,7 @@ def deliver(
     *,
     context: RunContext,
     output: str | None = None,
-    queue: OutputQueue | None = None,
+    queue: AtOnce = AT_ONCE,
     plot: str | None = None,
     table: str | None = None,
     warnings: Sequence[str] = (),
@@ -205,11 +204,13 @@ def deliver(
     saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
     ending = _ending_of(result, options, context.command)
     stopped = ending.is_stopped
-    context = _with_outputs(
-        context, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
+    is_fitted = bool(result.artifact or result.several)
+    all_files = _with_outputs(
+        context.files, saved, is_fitted=is_fitted, stopped=stopped, is_state=context.command == "watch"
     )
-    files = [] if stopped else _file_names(*saved, context.rows_to, table or "")
-    context = replace(context, checks=ending.checks, failure=ending.error, heading=options.title or "")
+    files = [] if stopped else _file_names(*saved, all_files.rows_to, table or "")
+    context = replace(context, files=all_files)
+    context = replace(context, checks=ending.checks, failures=ending.errors, heading=options.title)
 
     @cache
     def composed() -> tuple[Document, str]:
@@ -226,8 +227,8 @@ def deliver(
         warnings=warnings,
         compose=composed,
     )
-    reports = _report_files(delivery, options.report or [], plot)
-    _write({} if stopped else saved, reports, rows=None if stopped else queue)
+    reports = _report_files(delivery, options.report, plot)
+    _write({} if stopped else saved, reports, rows=AT_ONCE if stopped else queue)
     written = [name for name in files if not isinstance(name, InMemory)]
     written += _file_names(*(name for name, _ in reports))
     shell().deliver(
@@ -249,7 +250,7 @@ def _ending_of(result: Result[Report, Saved | None], options: ReportOptions, com
     from uqcli.reports.rows_read import with_rows_read
 
     report = with_rows_read(result.report, rows_left_out())
-    checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
+    checks = apply_checks([parse_check(text) for text in options.fail_if], report.checked_metrics)
     if result.failure is None or result.saved_though_failed:  # an alarm: its state is saved
         return Ending(report=report, checks=checks)
     return FailedEnding(report=report, checks=checks, failure=Failure.from_error(command, result.failure))
@@ -266,9 +267,7 @@ def _older_file(output: str | None) -> str:
     return f"{printable(output)} was left as it was: it holds the result of an earlier run."
 
 
-def _write(
-    saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, rows: OutputQueue | None
-) -> None:
+def _write(saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, rows: AtOnce) -> None:
     """Write all files, then rename them into place, reports last."""
     with OutputQueue() as models, OutputQueue(has_reports=True) as pages:
         direct = [
@@ -276,8 +275,7 @@ def _write(
             for files, queue in ((saved.items(), models), (reports, pages))
         ]
         for outputs, streams in ((rows, []), (models, direct[0]), (pages, direct[1])):
-            if outputs is not None:
-                outputs.commit()
+            outputs.commit()
             for name, content in streams:
                 write_bytes(name, content)
 
@@ -309,7 +307,7 @@ def deliver_rows(
     deliver(
         result,
         quiet_options,
-        context=replace(context, rows_to=output or ""),
+        context=replace(context, files=replace(context.files, rows_to=output or "")),
         output=output,
         queue=queue,
         warnings=() if options.quiet else warnings,
@@ -325,22 +323,21 @@ def _rules_to_save(result: Result[Report, Saved | None], output: str | None) -> 
 
 
 def _with_outputs(
-    context: RunContext, saved: Mapping[str, bytes], *, is_fitted: bool, stopped: bool
-) -> RunContext:
+    files: RunFiles, saved: Mapping[str, bytes], *, is_fitted: bool, stopped: bool, is_state: bool
+) -> RunFiles:
     """Add the rules and rows to be written, or the reason why none is written."""
     from hashlib import sha256
 
-    if stopped and (is_fitted or context.rows_to):
-        return replace(context, rows_to="", unwritten="none was written: the run failed")
+    if stopped and (is_fitted or files.rows_to):
+        return replace(files, rows_to="", unwritten="none was written: the run failed")
     if is_fitted and not saved:
-        return replace(context, unwritten="none was written: --output was not given")
+        return replace(files, unwritten="none was written: --output was not given")
     names = {name: "standard output" if is_stdout(name) else name for name in saved}
     outputs = {} if stopped else {names[name]: content for name, content in saved.items()}
     written = {name: sha256(content).hexdigest() for name, content in outputs.items()}
     rules = {name: _stated_digest(content) or "" for name, content in outputs.items()}
-    state = next(iter(rules), "") if context.command == "watch" else ""
-    rules = {**context.rules, **rules}
-    return replace(context, digests={**context.digests, **written}, rules=rules, state=state)
+    state = next(iter(rules), "") if is_state else ""
+    return replace(files, digests={**files.digests, **written}, rules={**files.rules, **rules}, state=state)
 
 
 def _report_files(delivery: Delivery, names: Sequence[str], plot: str | None) -> list[tuple[str, bytes]]:
@@ -369,7 +366,7 @@ def _as_seen_from(report: str, plot: str) -> str:
 
 def write_report(delivery: Delivery, name: str) -> None:
     """Write the report of a run that is over into one more file."""
-    _write({}, _report_files(delivery, [name], None), rows=None)
+    _write({}, _report_files(delivery, [name], None), rows=AT_ONCE)
 
 
 def write_plot(delivery: Delivery, name: str) -> None:
@@ -393,7 +390,7 @@ def _like_the_inputs(step: str, context: RunContext) -> str:
         return step
     from uqcli.engines.inputs import FILE_ENDINGS
 
-    ending = PurePath(context.files[0]).suffix.lower() if context.files else ""
+    ending = PurePath(context.files.inputs[0]).suffix.lower() if context.files.inputs else ""
     name = f"{example[1]}{ending}" if ending in FILE_ENDINGS else example[0]
     line = split(step[example.end() :]) if "uqcli " in step else []
     typed = [
@@ -415,13 +412,14 @@ def _step(
     stopped: bool,
 ) -> str:
     """Return the command to run next, or the option that saves the rule; empty if neither applies."""
-    template, action = document.next, "" if document.card is None else document.card.action
+    template, action = document.next, document.head.action
     said = [document.title, *document.lead]
-    saves_first = result.several and context.unwritten  # the action is about rules that were saved
+    unwritten = context.files.unwritten
+    saves_first = result.several and unwritten  # the action is about rules that were saved
     is_new = not any(action in sentence for sentence in said)
     if action and not stopped and not template and is_new and not saves_first:
         return f"Next: {action}"
-    if context.unwritten:
+    if unwritten:
         saved = {"bin": "grid", "calibrate": "calibrator"}.get(context.command, "rule")
         name = f"-{PLACEHOLDER}.json to save them" if result.several else f".json to save the {saved}"
         is_of_use = template or result.several or context.command == "bin"

@@ -26,9 +26,9 @@ class Ending:
     checks: Sequence[Check]
 
     @property
-    def error(self) -> Failure | None:
+    def errors(self) -> tuple[Failure, ...]:
         """The error of the run, if it failed."""
-        return None
+        return ()
 
     @property
     def failed(self) -> list[str]:
@@ -48,7 +48,7 @@ class Ending:
         """Return the report as one JSON object."""
         from uqcli.reports.formats.json import to_json
 
-        return to_json(self.report, self.error, self.checks)
+        return to_json(self.report, self.errors, self.checks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,9 @@ class FailedEnding(Ending):
     failure: Failure
 
     @property
-    def error(self) -> Failure:
+    def errors(self) -> tuple[Failure, ...]:
         """The error of the run."""
-        return self.failure
+        return (self.failure,)
 
     @property
     def is_stopped(self) -> bool:

@@ -28,7 +28,7 @@ def export(
     running: options.RunOptions,
 ) -> None:
     """Write a rule as SQL, Python or ONNX."""
-    to, output, inputs = request.to, request.output, tuple(request.check or ())
+    to, output, inputs = request.to, request.output, request.check
     if to is not ExportTarget.SQL:
         refuse_typed(("dialect", "table"), words("with --to {}", to), words("--to sql"))
     _refuse_other_ending(output, to)
@@ -43,13 +43,9 @@ def export(
     )
     from uqcli.export.run import run
 
-    result = run(
-        replace(
-            request,
-            artifact=artifact,
-            rows=data_without_columns(inputs, reading, running) if inputs else None,
-        )
-    )
+    if inputs:
+        request = replace(request, rows=data_without_columns(inputs, reading, running))
+    result = run(replace(request, artifact=artifact))
     target = output or STDIO
     with OutputQueue() as queue:
         if result.failure is None and not queued((target, result.program), queue):

@@ -44,9 +44,9 @@ def read_options(options: InputOptions) -> ReadOptions:
         format=options.format or FileFormat.CSV,
         format_given=options.format is not None,
         format_wins=is_typed("format"),
-        delimiter=None if options.delimiter is None else _delimiter(options.delimiter),
+        delimiter="" if options.delimiter is None else _delimiter(options.delimiter),
         decimal=options.decimal,
-        null_values=tuple(options.null_value or ()),
+        null_values=options.null_value,
     )
 
 
@@ -123,8 +123,7 @@ def class_columns(options: ClassProbabilities | ModelColumns) -> ClassColumns | 
     if options.proba is None:
         refuse_typed(("classes",), words("is given without --proba"), remedy=words("add --proba"))
         return None
-    names = None if options.classes is None else tuple(name.strip() for name in options.classes.split(","))
-    return ClassColumns(columns=options.proba, names=names)
+    return ClassColumns(columns=options.proba, names=options.classes)
 
 
 def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> RowOutput:
@@ -158,22 +157,17 @@ def column_overrides(columns: ModelColumns, labels: LabelColumns | None = None) 
     if labels is not None and labels.no_weight:
         refuse_typed(("weight",), words("and --no-weight cannot be combined"), remedy="leave one of them out")
     roles = ("score", "uncertainty", "label", "weight", "positive", "proba")
-    overrides = ColumnOverrides(
-        score=columns.score,
-        uncertainty=columns.uncertainty,
+    named = {"score": columns.score, "uncertainty": columns.uncertainty}
+    if labels is not None:
+        named |= {"label": labels.label, "weight": None if labels.no_weight else labels.weight}
+    return ColumnOverrides(
+        named={role: column for role, column in named.items() if column is not None},
+        weighted=labels is None or not labels.no_weight,
         # rules of classes always name their columns
         proba=class_columns(replace(columns, proba=None) if fills_only_gaps("proba") else columns),
         typed=typed(),
         places={role: place_of(role) for role in roles},
         gaps=frozenset(filter(fills_only_gaps, roles)),
-    )
-    if labels is None:
-        return overrides
-    return replace(
-        overrides,
-        label=labels.label,
-        weight=None if labels.no_weight else labels.weight,
-        weighted=not labels.no_weight,
     )
 
 
@@ -191,7 +185,7 @@ class Reads:
     tables: tuple[str, ...]
     rules: tuple[str, ...]
     reading: InputOptions
-    labels: str | None
+    labels: tuple[str, ...]
 
     @classmethod
     def from_options(
@@ -202,7 +196,7 @@ class Reads:
             tables=tuple(name for names in tables if isinstance(names, list | tuple) for name in names),
             rules=tuple(name for name in rules if isinstance(name, str)),
             reading=reading,
-            labels=labels,
+            labels=() if labels is None else (labels,),
         )
 
     def files(self) -> tuple[str, ...]:
@@ -234,8 +228,8 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
             "standard input is named twice", expected="at most one -", remedy="save it to a file first"
         )
     streams = filter(is_stdin, reads.tables)
-    configuration = shell().own_files() if running.config is None else [running.config]
-    others = (*reads.rules, *filter(None, [reads.labels]), *configuration, *streams)
+    configuration = [running.config] if running.config else shell().own_files()
+    others = (*reads.rules, *filter(None, reads.labels), *configuration, *streams)
     read = {_identity(name): name for name in (*files, *others)}
     read.pop(None, None)
     _refuse_output_as_input(read)

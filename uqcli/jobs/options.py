@@ -7,9 +7,19 @@ from typing import Annotated, ClassVar, Final
 
 from uqcli.base import defaults
 from uqcli.base.choices import EngineName, FileFormat, OnInvalid, ReportFormat
-from uqcli.base.errors import UsageError, words
+from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import size
-from uqcli.base.options import RUN, Argument, choice, flag, normalize_stdout, option
+from uqcli.base.options import (
+    RUN,
+    Argument,
+    choice,
+    flag,
+    listed_names,
+    normalize_stdout,
+    option,
+    several,
+    text,
+)
 from uqcli.base.records import dataclass
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
@@ -32,7 +42,7 @@ class InputOptions:
     format: FileFormat | None = choice("csv, parquet, arrow or jsonl. (default: by name)", metavar="FORMAT")
     delimiter: str | None = option("CHAR", "CSV delimiter, or 'tab'. (default: by name)")
     decimal: str = option("CHAR", "Decimal mark of CSV: '.' or ','.", defaults.DECIMAL)
-    null_value: list[str] | None = option("TEXT", "Another text for null in CSV (repeatable).")
+    null_value: tuple[str, ...] = several("TEXT", "Another text for null in CSV (repeatable).")
     on_invalid: OnInvalid = option("ACTION", "For null, NaN or inf: error, drop, keep.", defaults.ON_INVALID)
 
 
@@ -68,43 +78,6 @@ ROW_OPTIONS: Final = tuple(field.name for group in (FitColumns, InputOptions) fo
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterColumn:
-    """Column of rows that depend on each other."""
-
-    panel: ClassVar = _COLUMNS
-
-    cluster: str | None = option("COL", "Column of dependent rows, e.g. customer_id.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SamplingWeights:
-    """Column of sampling weights."""
-
-    panel: ClassVar = _COLUMNS
-
-    sampling_weight: str | None = option("COL", "Column of 1 / the probability that a row is in the file.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class DependenceColumns(ClusterColumn):
-    """Column of rows that depend on each other, or of the days within which they do."""
-
-    day: str | None = option("COL", "Dates or times, if rows of a day are dependent.", common=("evaluate",))
-
-    @classmethod
-    def alternatives(cls) -> tuple[tuple[str, ...], ...]:
-        """Return the options that exclude each other: a typed one wins over a configured one."""
-        return ("cluster",), ("day",)
-
-    @property
-    def chosen(self) -> tuple[str | None, bool]:
-        """The column, and whether it is one of days."""
-        if self.cluster is not None and self.day is not None:
-            raise UsageError(words("--cluster and --day cannot be combined"), remedy="leave one of them out")
-        return self.cluster or self.day, self.day is not None
-
-
-@dataclass(frozen=True, kw_only=True)
 class ClassProbabilities:
     """Columns of class probabilities, instead of one score."""
 
@@ -115,7 +88,9 @@ class ClassProbabilities:
         'Columns of class probabilities: "p_*" or a,b,c.',
         common=("tce", "calibrate", "conformal", "shift"),
     )
-    classes: str | None = option("NAME,...", "Names of the classes, in column order.")
+    classes: tuple[str, ...] = option(
+        "NAME,...", "Names of the classes, in column order.", (), parse=listed_names
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,15 +105,19 @@ class ValueOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockBounds:
-    """Bounds on the bin sizes of pava-bc."""
+    """Bounds on the bin sizes of pava-bc; 0 for the default."""
 
     panel: ClassVar = _BINS
 
-    n_min: int | None = option(
-        "N", "pava-bc: minimum rows per bin. (default: N/20, fewer in large files)", parse=size
+    n_min: int = option(
+        "N",
+        "pava-bc: minimum rows per bin. (default: N/20, fewer in large files)",
+        0,
+        parse=size,
+        stated=True,
     )
-    n_max: int | None = option(
-        "N", "pava-bc: maximum rows per bin. (default: four times --n-min)", parse=size
+    n_max: int = option(
+        "N", "pava-bc: maximum rows per bin. (default: four times --n-min)", 0, parse=size, stated=True
     )
 
 
@@ -157,7 +136,9 @@ class ModelColumns:
         'Columns of class probabilities: "q_*", where * is the class, or a,b,c in the rule\'s order. '
         "(default: as in the rule)",
     )
-    classes: str | None = option("NAME,...", "The rule's classes, in the order of the listed columns.")
+    classes: tuple[str, ...] = option(
+        "NAME,...", "The rule's classes, in the order of the listed columns.", (), parse=listed_names
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,6 +213,7 @@ GATES: Final = {
     "shift": "shift_p < 0.001",
     "apply": "selected_share > 0.1",
     "evaluate": "promise_broken == 1",
+    "backtest": "first.below_usual == 1",
     "watch": "trials < 100",
     "sample": "width > 0.1",
     "uncertainty": "rows < 1000",
@@ -250,15 +232,15 @@ class ReportOptions:
     json: bool = flag("Print the report as one JSON object.", common=True)
     quiet: bool = flag("Print nothing but errors.", also="-q")
     verbose: bool = flag("Print details, every caution and whole tables.")
-    report: list[str] | None = option(
+    report: tuple[str, ...] = several(
         "FILE",
         f"Also write the report to FILE; its ending sets the format: {', '.join(ReportFormat)} (repeatable).",
         guarded=True,
         common=True,
     )
-    tag: list[str] | None = option("KEY=VALUE", "Label of all samples of .prom (repeatable).")
-    title: str | None = option("TEXT", "Title of .html and .md. (default: the answer)")
-    fail_if: list[str] | None = option(
+    tag: tuple[str, ...] = several("KEY=VALUE", "Label of all samples of .prom (repeatable).")
+    title: str = text("TEXT", "Title of .html and .md. (default: the answer)")
+    fail_if: tuple[str, ...] = several(
         "GATE",
         {
             name: f"End with exit code 6 if this holds, such as '{gate}' (repeatable)."
@@ -276,13 +258,13 @@ class RunOptions:
     panel: ClassVar = RUN
 
     threads: int | None = option("N", "Threads of each pool. (default: one per core)", min=1, max=1024)
-    memory: str | None = option("SIZE", "Memory beside 250 MB. (default: 1/4 of free)")
+    memory: str = text("SIZE", "Memory beside 250 MB. (default: 1/4 of free)")
     engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME", guarded=True)
-    spark: str | None = option("URL", "Spark cluster sc://host:port, or SPARK_REMOTE.", guarded=True)
+    spark: str = text("URL", "Spark cluster sc://host:port, or SPARK_REMOTE.", guarded=True)
     debug: bool = flag("Show a traceback on errors.")
     show_settings: bool = flag("Print the options in force and their sources.")
     no_config: bool = flag("Read no configuration file.")
-    config: str | None = option(
+    config: str = text(
         "FILE",
         "Configuration file. (default: uqcli.toml or pyproject.toml in this folder or above)",
         guarded=True,

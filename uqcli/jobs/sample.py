@@ -12,10 +12,10 @@ from uqcli.base.options import Argument, Intervals, RowOutput
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver_rows
 from uqcli.jobs.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
-from uqcli.jobs.shell import fills_only_gaps, is_typed, refuse_typed
-from uqcli.sample.options import SampleRequest
+from uqcli.jobs.shell import fills_only_gaps, is_typed, refuse_typed, without
+from uqcli.sample.options import Population, SampleRequest
 
-_WITH_CERTIFICATE: Final = f"with --for {SampleGoal.CERTIFICATE}"
+_WITH_CERTIFICATE: Final = words("with --for {}", SampleGoal.CERTIFICATE)
 
 
 def sample(
@@ -34,32 +34,34 @@ def sample(
     from uqcli.sample.report import KEYS, certificate_keys
 
     keys: tuple[str, ...] = KEYS
-    rule: str | None = artifact
+    rule = artifact
     if request.for_ is SampleGoal.CERTIFICATE:
         keys = certificate_keys(below=request.max_omission is not None)
-        rule, inputs = None, _without_rule(artifact, inputs)
+        rule, inputs = "", _without_rule(artifact, inputs)
         refuse_typed(
             ("plan", "calibrator", "keep_labelled", "prefix"),
             _WITH_CERTIFICATE,
             words("--for precision or recall"),
         )
-        request = replace(request, plan=None, calibrator=None, keep_labelled=False)
+        request = without(request, "plan", "calibrator", "keep_labelled")
         rows = replace(rows, prefix="")
     else:
         refuse_swapped(artifact, inputs)
         own = ("precision", "max_omission", "pilot", "positive")
         refuse_typed(own, words("with --for {}", request.for_), words("--for certificate"))
         # what is set for all commands does not say that rows with a label are not to be drawn
-        label = None if fills_only_gaps("label") else request.label
-        request = replace(request, precision=None, max_omission=None, pilot=None, positive=None, label=label)
-    if request.plan is not None:
+        request = without(request, *own, *(["label"] if fills_only_gaps("label") else []))
+    writes = request.plan is None
+    if not writes:
         refuse_typed(
             ("output", "budget"), words("and --plan cannot be combined"), remedy="a plan writes no rows"
         )
     context = check_outputs(
         reporting,
-        None if request.plan is not None else rows.target,
-        reads=Reads.from_options(inputs, request.pilot, rules=[rule, request.calibrator], reading=reading),
+        rows.target if writes else None,
+        reads=Reads.from_options(
+            inputs, request.pilot, rules=[rule, request.calibrator] if rule else (), reading=reading
+        ),
         running=running,
         metrics={**dict.fromkeys(keys, 0), **dict.fromkeys({"expected", "width"} & {*keys})},
         rows=True,
@@ -67,16 +69,15 @@ def sample(
     from uqcli.sample.run import run
 
     with OutputQueue() as queue:
-        request = replace(
-            request,
+        population = Population(
             data=data_without_columns(inputs, reading, running),
             rule=rule,
             label_may_be_missing=not is_typed("label"),
-            output=rows_output(rows, queue, running),
             columns=column_overrides(columns),
             intervals=intervals,
         )
-        output = rows.output if request.plan is None else ""
+        request = replace(request, population=population, output=rows_output(rows, queue, running))
+        output = rows.output if writes else ""
         deliver_rows(run(request), reporting, context=context, output=output, queue=queue)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import field, fields, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from uqcli.base.errors import Opt, UsageError, Words, words
 from uqcli.base.operating_system import join
@@ -137,6 +137,15 @@ def refuse_typed(names: Sequence[str], where: Words, expected: Words = "", remed
     for name in names:
         if is_typed(name):
             raise UsageError(words("{} {}", Opt(name), where), expected=expected, remedy=remedy)
+
+
+RequestT = TypeVar("RequestT")
+
+
+def without(request: RequestT, *names: str) -> RequestT:
+    """Return a request as if some of its options were not given."""
+    defaults = {field.name: field.default for field in fields(cast(Any, request)) if field.name in names}
+    return cast(RequestT, replace(cast(Any, request), **defaults))
 
 
 def words_of(options: Mapping[str, Sequence[str]]) -> list[str]:

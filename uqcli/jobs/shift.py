@@ -7,7 +7,7 @@ from typing import Annotated
 
 from uqcli.base.choices import ShiftEstimator
 from uqcli.base.errors import words
-from uqcli.base.options import Argument, OptionalResampling
+from uqcli.base.options import Argument, ClusterColumn, OptionalResampling
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
 from uqcli.jobs.inputs import Reads, labelled_data
@@ -23,7 +23,7 @@ def shift(
     request: ShiftRequest,
     probabilities: options.ClassProbabilities,
     columns: options.FitColumns,
-    clusters: options.ClusterColumn,
+    clusters: ClusterColumn,
     saving: options.RuleOutput,
     figure: options.PlotOutput,
     reporting: options.ReportOptions,
@@ -46,7 +46,7 @@ def shift(
         request,
         prior=request.prior if uses_prior else None,
         data=labelled_data(inputs, columns, reading, running, probabilities=probabilities),
-        cluster=clusters.cluster,
+        clusters=clusters,
         resampling=resampling,
     )
     deliver(run(request), reporting, context=context, output=saving.output, plot=figure.plot)

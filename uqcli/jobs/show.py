@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Annotated, ClassVar
 
 from uqcli.base.choices import ArtifactKind
-from uqcli.base.options import Argument, choice, option
+from uqcli.base.options import Argument, choice, several
 from uqcli.base.records import dataclass
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
@@ -20,7 +20,7 @@ class ShowOptions:
 
     panel: ClassVar[Mapping[str, str | None]] = MappingProxyType({"on": "Input", "schema": None})
 
-    on: list[str] | None = option(
+    on: tuple[str, ...] = several(
         "INPUT", "Count the rows that only one of two boundaries flags. (repeatable)", guarded=True
     )
     schema: ArtifactKind | None = choice(

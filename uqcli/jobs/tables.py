@@ -71,7 +71,7 @@ def series_of(name: str, values: Column) -> pl.Series:
         values = values.tolist() if np.ma.is_masked(values) else values.data  # None if masked
     column = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(column, nw.Series):
-        return column.to_polars().alias(name)
+        return _polars_of(column).alias(name)
     is_arrow = hasattr(values, "__arrow_c_array__")  # pyarrow arrays, and others with the Arrow interface
     shape = (len(values),) if is_arrow else np.asarray(values).shape
     if len(shape) != 1:
@@ -84,6 +84,18 @@ def series_of(name: str, values: Column) -> pl.Series:
         return pl.Series(name, values if is_arrow else np.asarray(values) if is_array else list(values))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise DataError(f"{name} cannot be read: {error}", expected="values of one kind") from error
+
+
+def _polars_of(column: nw.Series[Any]) -> pl.Series:
+    """Convert a column; values of several kinds stay objects, which are refused if they are read."""
+    try:
+        return column.to_polars()
+    except Exception:  # of whichever library it is
+        values = column.to_list()
+    try:
+        return pl.Series(values)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return pl.Series(values, dtype=pl.Object)
 
 
 _UNITS_OF_TIME: Final = ("D", "ms", "us", "ns")

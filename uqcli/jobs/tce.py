@@ -8,7 +8,7 @@ from itertools import pairwise
 from uqcli.base.choices import Binning
 from uqcli.base.errors import words
 from uqcli.base.operating_system import join, split
-from uqcli.base.options import ResamplingOptions
+from uqcli.base.options import ClusterColumn, ResamplingOptions, SamplingWeights
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
 from uqcli.jobs.inputs import Reads, labelled_data
@@ -20,8 +20,8 @@ def tce(
     *,
     inputs: options.LabelledInputs = None,
     columns: options.FitColumns,
-    clusters: options.ClusterColumn,
-    weights: options.SamplingWeights,
+    clusters: ClusterColumn,
+    weights: SamplingWeights,
     probabilities: options.ClassProbabilities,
     measure: MeasureOptions,
     request: TceRequest,
@@ -50,9 +50,9 @@ def tce(
     request = replace(
         request,
         data=replace(data.clustered_by(clusters.cluster), takes_weights=takes_weights),
-        measure=replace(measure, n_min=sizes.n_min, n_max=sizes.n_max),
+        measure=replace(measure, n_min=sizes.n_min or None, n_max=sizes.n_max or None),
         resampling=resampling,
-        sampling_weight=weights.sampling_weight,
+        sampling=weights,
     )
     result = run(request)
     report = replace(result.report, calibration_set=_calibration_set())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import reduce
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, reduce
 from operator import add
 
 import numpy as np
 
-from uqcli.base.blockwise import parts, sums_by_part, values_per_task
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.blockwise import VALUES_PER_PART, parts, sums_by_part, values_per_task
+from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.kernels.compile import kernel_beside
@@ -39,6 +39,29 @@ def logistic_fit(
     Features have shape (d, m); with d = 0 only the intercept is fitted, and a constant feature has slope 0.
     Without ridge a maximum must exist. The offset is the known part of the log-odds.
     """
+    regressors, unscaled = _standardised(features, count)
+    penalty = np.full(len(regressors), ridge)
+    return unscaled(
+        _newton(regressors, count.astype(np.float64), positives.astype(np.float64), penalty, offset)
+    )
+
+
+def fits_by_ridge(features: Floats, count: Ints, positives: Ints, ridges: Sequence[float]) -> list[Floats]:
+    """Fit as ``logistic_fit`` with each of some positive ridges, up to rounding, in a fraction of the time.
+
+    Each fit starts from the last one, so ridges that follow one another should be alike.
+    """
+    regressors, unscaled = _standardised(features, count)
+    basis = np.stack(regressors)
+    beta, fits = intercept_alone(len(basis), count, positives), []
+    for ridge in ridges:
+        beta = penalised_fit(basis, count, positives, ridge * np.eye(len(basis)), beta, bounded=False)
+        fits.append(unscaled(beta))
+    return fits
+
+
+def _standardised(features: Floats, count: Ints | Floats) -> tuple[list[Floats], Callable[[Floats], Floats]]:
+    """Return a constant and the standardised features that vary, and what converts coefficients of them."""
     divisors = np.array([max(1.0, float(np.abs(x).max()) / 1e100) for x in features])  # keeps squares finite
     features = features / divisors[:, None]
     total = count.sum()
@@ -47,16 +70,72 @@ def logistic_fit(
     scale = np.array([np.sqrt((count * x**2).sum() / total) for x in centred])
     varies = scale > 1e-15 * np.abs(mean)
     used = np.flatnonzero(varies)
-    regressors = [np.ones(len(count)), *(centred[i] / scale[i] for i in used)]
-    penalty = np.full(len(regressors), ridge)
-    standardised = _newton(
-        regressors, count.astype(np.float64), positives.astype(np.float64), penalty, offset
-    )
-    coefficients = np.zeros(len(features) + 1)
-    coefficients[1 + used] = standardised[1:] / scale[used]
-    coefficients[0] = standardised[0] - (coefficients[1 + used] * mean[used]).sum()
-    coefficients[1:] /= divisors
-    return coefficients
+
+    def unscaled(standardised: Floats) -> Floats:
+        coefficients = np.zeros(len(features) + 1)
+        coefficients[1 + used] = standardised[1:] / scale[used]
+        coefficients[0] = standardised[0] - (coefficients[1 + used] * mean[used]).sum()
+        coefficients[1:] /= divisors
+        return coefficients
+
+    return [np.ones(len(count)), *(centred[i] / scale[i] for i in used)], unscaled
+
+
+def intercept_alone(size: int, count: Floats | Ints, positives: Floats | Ints) -> Floats:
+    """Return coefficients to start from, all but the first of which are 0."""
+    beta: Floats = np.zeros(size)
+    beta[0] = np.log((positives.sum() + 0.5) / ((count - positives).sum() + 0.5))
+    return beta
+
+
+def penalised_fit(
+    basis: Matrix, count: Ints, positives: Ints, penalty: Matrix, beta: Floats, *, bounded: bool
+) -> Floats:
+    """Minimise the loss, with half a quadratic form of the coefficients, by Newton's method from ``beta``.
+
+    The basis has shape (d, m), its first function a constant. If ``bounded``, all coefficients but the first
+    are at least 0, and a step is taken by those that are not at this bound.
+    """
+    loss, log_odds = _quadratic_loss(beta, basis, count, positives, penalty)
+    for _ in range(_MAX_STEPS):
+        probability = sigmoid(log_odds)
+        gradient = np.einsum("im,m->i", basis, count * probability - positives)
+        gradient += np.einsum("ij,j->i", penalty, beta)
+        is_free = (beta > 0) | (gradient < 0) | (np.arange(len(beta)) == 0) | (not bounded)
+        free = np.flatnonzero(is_free)
+        used = basis if is_free.all() else basis[free]
+        curved = used * (count * probability * (1 - probability))
+        hessian = np.einsum("im,jm->ij", curved, used) + penalty[np.ix_(free, free)]
+        step = solved(hessian, gradient[free])
+        if not np.isfinite(step).all():
+            step = least_solution(hessian, gradient[free])
+        size = 1.0
+        for _ in range(_MAX_HALVINGS):
+            candidate = beta.copy()
+            candidate[free] -= size * step
+            if bounded:
+                candidate[1:] = np.maximum(candidate[1:], 0)
+            new_loss, new_log_odds = _quadratic_loss(candidate, basis, count, positives, penalty)
+            if new_loss <= loss:
+                break
+            size /= 2
+        else:
+            return beta
+        improved = loss - new_loss
+        beta, loss, log_odds = candidate, new_loss, new_log_odds
+        # where the loss is flat, other rows may tell more of the coefficients than these do
+        if improved <= 1e-13 * abs(loss) and (bounded or np.abs(size * step).max() <= 1e-6):
+            return beta
+    return beta
+
+
+def _quadratic_loss(
+    beta: Floats, basis: Matrix, count: Ints, positives: Ints, penalty: Matrix
+) -> tuple[float, Floats]:
+    """Compute the penalised negative log likelihood, and the log-odds."""
+    log_odds: Floats = np.einsum("i,im->m", beta, basis)
+    form = float(np.einsum("i,ij,j->", beta, penalty, beta))
+    return loss_at(log_odds, count, positives) + form / 2, log_odds
 
 
 def fit_in_parts(features: Floats, count: Ints, positives: Ints) -> Floats:
@@ -137,8 +216,13 @@ def negative_log_likelihood(coefficients: Floats, features: Floats, count: Ints,
 
 def loss_at(log_odds: Floats, count: Floats | Ints, positives: Floats | Ints) -> float:
     """Compute the negative log likelihood of log-odds; shape (m,) each."""
-    softplus = np.maximum(log_odds, 0) + np.log1p(np.exp(-np.abs(log_odds)))
-    return float((count * softplus - positives * log_odds).sum())
+
+    def terms(part: slice) -> Iterator[Floats]:
+        x = log_odds[part]
+        softplus = np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+        yield count[part] * softplus - positives[part] * x
+
+    return float(_sums(terms, 0, len(log_odds))[0])
 
 
 def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: bool) -> bool:
@@ -242,16 +326,13 @@ def fill_line_terms(
 def _newton(
     regressors: list[Floats], count: Floats, positives: Floats, penalty: Floats, offset: Floats | float
 ) -> Floats:
-    beta: Floats = np.zeros(len(regressors))
-    beta[0] = np.log((positives.sum() + 0.5) / ((count - positives).sum() + 0.5))
+    beta = intercept_alone(len(regressors), count, positives)
     loss, log_odds = _loss(beta, regressors, count, positives, penalty, offset)
+    size_of_hessian = (len(beta), len(beta))
     for _ in range(_MAX_STEPS):
-        probability = sigmoid(log_odds)
-        residual = count * probability - positives
-        gradient = np.array([(residual * x).sum() for x in regressors]) + penalty * beta
-        curvature = count * probability * (1 - probability)
-        curved = [curvature * x for x in regressors]
-        hessian = np.array([[(x * y).sum() for y in regressors] for x in curved]) + np.diag(penalty)
+        derivatives = _sums(partial(_derivative_terms, regressors, count, positives, log_odds), 0, len(count))
+        gradient = derivatives[: len(beta)] + penalty * beta
+        hessian = derivatives[len(beta) :].reshape(size_of_hessian) + np.diag(penalty)
         step = least_solution(hessian, gradient)
         size = 1.0
         for _ in range(_MAX_HALVINGS):
@@ -267,6 +348,31 @@ def _newton(
         if improved <= 1e-15 * abs(loss) and np.abs(size * step).max() <= 1e-9 * max(1.0, np.abs(beta).max()):
             return beta
     return beta
+
+
+def _derivative_terms(
+    regressors: list[Floats], count: Floats, positives: Floats, log_odds: Floats, part: slice
+) -> Iterator[Floats]:
+    """Yield the terms of the gradient, then of the Hessian by rows, at some positions."""
+    within = [x[part] for x in regressors]
+    probability = sigmoid(log_odds[part])
+    weight = count[part]
+    residual = weight * probability - positives[part]
+    yield from (residual * x for x in within)
+    curvature = weight * probability * (1 - probability)
+    for x in within:
+        curved = curvature * x
+        yield from (curved * y for y in within)
+
+
+def _sums(terms: Callable[[slice], Iterable[Floats]], start: int, stop: int) -> Floats:
+    """Sum terms over positions in numpy's order, by halves, but in parts that stay in the cache."""
+    size = stop - start
+    if size <= VALUES_PER_PART:
+        return np.array([values.sum() for values in terms(slice(start, stop))])
+    half = size // 2
+    half -= half % 8  # numpy adds up eight sums
+    return _sums(terms, start, start + half) + _sums(terms, start + half, stop)
 
 
 def _loss(

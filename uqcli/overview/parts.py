@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Final
@@ -17,12 +17,13 @@ from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.report import BoundaryReport, FoundReport
 from uqcli.boundary.targets_report import TargetsReport
 from uqcli.engines.columns import usually_named
-from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
+from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate, interval
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.estimates.score_metrics import REVERSED
 from uqcli.overview.columns import FoundColumns
+from uqcli.overview.first_rows import FirstRowsOfDay
 from uqcli.overview.report import Fact, OverviewPart, Phrases, Remark
-from uqcli.reports.document import Document, KeyNumber, Metrics, OperatingPoints
+from uqcli.reports.document import Document, KeyNumber, Metrics, OperatingPoints, Table, plain
 from uqcli.reports.parts import Statement
 from uqcli.rules.saved import Source
 from uqcli.tce.report import TceReport
@@ -251,6 +252,40 @@ class Targets(OverviewPart):
 
     def payload(self, phrases: Phrases) -> Mapping[str, Any]:
         return {"targets": self.report.targets()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstRows(OverviewPart):
+    """What several numbers of alerts a day bring, with the days of a column; their intervals are by day."""
+
+    day: str
+    numbers: Sequence[FirstRowsOfDay]
+
+    def reworded(self, phrases: Phrases) -> Phrases:
+        return replace(phrases, lines=phrases.lines + 1 + len(self.numbers))
+
+    def exhibits(self, phrases: Phrases) -> Iterator[Statement]:
+        rates = [(interval(each.recall), interval(each.precision)) for each in self.numbers]
+        rows = [
+            (f"{count(each.top)} a day", count(each.selected), *cells)
+            for each, cells in zip(self.numbers, rates, strict=True)
+        ]
+        header = (f"--top, --per {printable(self.day, 24)}", "flagged", "recall", "precision")
+        yield "first-rows", Table(title="", header=header, rows=rows)
+
+    def payload(self, phrases: Phrases) -> Mapping[str, Any]:
+        numbers = [
+            plain(
+                {
+                    "top": each.top,
+                    "selected": each.selected,
+                    "precision": each.precision,
+                    "recall": each.recall,
+                }
+            )
+            for each in self.numbers
+        ]
+        return {"first_rows": {"per": self.day, "numbers": numbers}}
 
 
 @dataclass(frozen=True, kw_only=True)

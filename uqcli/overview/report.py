@@ -12,7 +12,17 @@ from uqcli.base.operating_system import split
 from uqcli.base.records import dataclass
 from uqcli.base.wording import capitalised
 from uqcli.overview.columns import FoundColumns
-from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Verdict, head_of, no_points, plain
+from uqcli.reports.document import (
+    Document,
+    HeadCard,
+    Metrics,
+    OneResult,
+    OnTerminal,
+    Verdict,
+    head_of,
+    no_points,
+    plain,
+)
 from uqcli.reports.parts import Composition, Layout, Part, Remarks, place
 from uqcli.rules.saved import Source
 
@@ -63,7 +73,8 @@ class Phrases:
 
     ``arguments`` are the inputs and options of columns and reading, as typed after a command; empty if
     unknown. ``range`` follows the share of positives, and ``whose`` begins the title of tables. ``options``
-    are those that a rule needs, and ``tests`` says what does not allow for rows that are alike.
+    are those that a rule needs, and ``tests`` says what does not allow for rows that are alike. ``lines`` are
+    the most on a terminal.
     """
 
     arguments: str = ""
@@ -71,6 +82,7 @@ class Phrases:
     whose: str = "O"
     options: str = ""
     tests: str = ""
+    lines: int = _LINES
 
     def command(self, purpose: str, name: str, options: str) -> list[tuple[str, str]]:
         """Return a command line with its purpose, if the inputs are known; after two dashes is no option."""
@@ -127,6 +139,7 @@ LAYOUT: Final = Layout(
         "calibrate": place(Slot.COMMAND, Fact.RANKS, Fact.NOT_PERCENTAGES),
         "check": place(Slot.COMMAND, Fact.RANKS),
         "targets": place(Slot.TABLE),
+        "first-rows": place(Slot.TABLE),
         "gains": place(Slot.TABLE),
         "reliability": place(Slot.FIGURE),
         "of-rules": place(Slot.FIGURE),
@@ -139,8 +152,8 @@ LAYOUT: Final = Layout(
         *("tce", "gain"),
     ),
     keys=(
-        *("is_probability", "calibration", "targets", "uncertainty", "could_be_uncertainty", "taken", "form"),
-        *("odd", "notes"),
+        *("is_probability", "calibration", "targets", "first_rows", "uncertainty", "could_be_uncertainty"),
+        *("taken", "form", "odd", "notes"),
     ),
 )
 """Layout of the report."""
@@ -203,7 +216,6 @@ class OverviewReport(OneResult):
             ),
             operating_points=self._story.first(Slot.POINTS, no_points),
             next="".join(line for _, line in commands[:1]),
-            others=commands[1:],
-            lines=_LINES,
+            terminal=OnTerminal(others=commands[1:], lines=self._story.phrases.lines),
         )
         return with_audit(document, self._story.first(Slot.AUDIT, None))

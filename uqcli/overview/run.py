@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 
 from uqcli.base.defaults import CONFIDENCE
 from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.memory import is_scarce
 from uqcli.boundary.dependent_columns import AlikeRows
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import BoundaryRequest, Target
 from uqcli.boundary.run import run as find_boundary
 from uqcli.boundary.run import run_targets
 from uqcli.boundary.targets_report import TargetsReport
@@ -21,11 +22,13 @@ from uqcli.engines.refusals import FormError
 from uqcli.engines.request import DataRequest, dependence
 from uqcli.estimates.score_metrics import auc, average_precision, is_reversed
 from uqcli.overview.columns import FoundColumns, with_found_columns
+from uqcli.overview.first_rows import first_rows_by_day
 from uqcli.overview.options import OverviewRequest
 from uqcli.overview.parts import (
     Alike,
     Calibration,
     Comparison,
+    FirstRows,
     NoProbabilities,
     Percentages,
     Reversed,
@@ -81,7 +84,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             if score.is_probability:
                 tce = TceRequest(data=data, audit=request.audit)
                 calibration = [Calibration(report=measure_calibration(tce, table).report)]
-            one_threshold = BoundaryRequest(data=data, uncertainty_bins=1)
+            one_threshold = BoundaryRequest(data=data).with_one_threshold()
             targets = run_targets(one_threshold, table).report
         area, mean_precision = (result.result() for result in ranking)
         score = replace(score, auc=area, average_precision=mean_precision)
@@ -95,8 +98,9 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         for rows in alike:
             if rows.takes_option:
                 data = data.clustered_by(rows.column, days=rows.days)
-                targets = run_targets(replace(one_threshold, data=data)).report
+                targets = run_targets(one_threshold.on(data)).report
                 parameters[dependence(days=rows.days)] = rows.column
+        by_day = [*_first_rows(request.data, found, score.rows)]
         uncertainty = [*_uncertainty(replace(request, data=data), targets, found)]
     return Result(
         report=OverviewReport(
@@ -109,6 +113,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
                 *([Reversed(options="" if score.is_probability else "--logit ")] if order.result() else []),
                 *calibration,
                 Targets(report=targets, content=found, auc=area),
+                *by_day,
                 *uncertainty,
                 *(Alike(alike=rows, rate=score.prevalence) for rows in alike),
                 *found_columns(found, data.positive_value or ""),
@@ -116,6 +121,13 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         ),
         artifact=None,
     )
+
+
+def _first_rows(data: DataRequest, found: FoundColumns, rows: int) -> Iterator[OverviewPart]:
+    """Yield the part of several numbers of alerts a day, if the file has days with more rows."""
+    for day in found.dates[:1]:
+        if numbers := first_rows_by_day(data, day, rows):
+            yield FirstRows(day=day, numbers=numbers)
 
 
 def _possible(alike: AlikeRows, data: DataRequest) -> AlikeRows:
@@ -134,8 +146,12 @@ def _as_asked(data: DataRequest) -> Iterator[None]:
         yield
     except FormError as error:
         error.requests.append(data)
-        elsewhere = error.remedy.replace("or give --proba", "or take uqcli tce with --proba")
-        error.reword(error.found, elsewhere)
+        found, _, remedy = error.words
+        elsewhere = (
+            part.replace("or give ", "or take uqcli tce with ") if following == "--proba" else part
+            for part, following in pairwise((*words("{}", remedy), ""))
+        )
+        error.reword(found, tuple(elsewhere))
         raise
 
 
@@ -149,8 +165,7 @@ def _uncertainty(
         return
     compared = BoundaryRequest(
         data=request.data.with_uncertainty(request.uncertainties[0]),
-        constraint=chosen.constraint,
-        compare=True,
+        target=Target(constraint=chosen.constraint),
         compared=request.uncertainties,
     )
     yield Comparison(report=find_boundary(compared).report)

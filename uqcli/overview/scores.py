@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from uqcli.base import defaults
-from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.base.defaults import CONFIDENCE, SEED
 from uqcli.base.draws import Purpose, generator, hashes
 from uqcli.base.exact_numbers import percent_text
@@ -31,14 +31,25 @@ from uqcli.boundary.permutation import Curve
 from uqcli.boundary.run import MOST_PRECISIONS, usual_precisions
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.engines.open import reusable_streams
+from uqcli.estimates.drawn_pairs import interval_of
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.paired import PairedCounts
 from uqcli.estimates.proportion import holm
-from uqcli.estimates.resampling import MIN_CLASS_ROWS, percentile_interval, studentised_interval
+from uqcli.estimates.resampling import MIN_CLASS_ROWS, percentile_interval
 from uqcli.estimates.score_metrics import LOSSES, REVERSED, auc, average_precision, is_reversed, mean_loss
 from uqcli.overview.columns import with_found_label
 from uqcli.overview.options import OverviewRequest
-from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
+from uqcli.reports.document import (
+    Document,
+    HeadCard,
+    Metrics,
+    OneResult,
+    OnTerminal,
+    Table,
+    Verdict,
+    head_of,
+    plain,
+)
 from uqcli.rules.labelled import read_labelled, refuse_weightless
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Source
@@ -157,7 +168,7 @@ class ScoresReport(OneResult):
             notes=self._notes(),
             card=HeadCard(title=title.removesuffix("."), verdict=Verdict(text="compared on the same rows")),
             next=self._next(),
-            lines=24,
+            terminal=OnTerminal(lines=24),
         )
 
     @property
@@ -240,6 +251,9 @@ def _points_text(estimate: Estimate) -> str:
 RESAMPLINGS: Final = 200
 MAX_RESAMPLED: Final = 200_000
 """Rows beyond which a random part of them is resampled, whose intervals are wider."""
+
+_REACHED: Final = 0.95
+"""Share of samples that reach a precision from which on it is not reached by luck."""
 
 _MIN_ALERTS: Final = 30
 """Flagged rows of the best score below which a precision is not shown."""
@@ -331,7 +345,7 @@ def _differences(
     """Return the differences of the metrics, second minus first, with their intervals."""
     paired = _paired(rows, role)
     intervals = paired_intervals(paired, bounds)
-    of_part = [_metrics(counts, bounds) for counts in paired.counts()]
+    of_part = [_metrics(counts, bounds) for counts in paired.sides]
     result = {}
     for name in second:
         value, in_part = _change(first[name], second[name]), _change(of_part[0][name], of_part[1][name])
@@ -355,31 +369,35 @@ def _change(first: float | None, second: float | None) -> float | None:
 def paired_intervals(
     paired: PairedCounts, bounds: Sequence[Constraint], *, seed: int = defaults.SEED
 ) -> dict[str, tuple[float, float] | None]:
-    """Compute the 95 % intervals of the differences of two scores; those that would not hold are left out."""
+    """Compute the 95 % intervals of the differences of two scores; those that would not hold are left out.
+
+    A precision that few rows reach by luck has a recall by luck. Intervals of its difference contained the
+    true one in 60 % of files, so a bound that samples do not reach either has none.
+    """
     if paired.min_class_rows < MIN_CLASS_ROWS:
         return {}
 
-    def draw(index: int) -> tuple[Mapping[str, Mapping[str, Estimate]], Floats]:
+    def draw(index: int) -> tuple[Mapping[str, Mapping[str, Estimate]], Floats, Bools]:
         sample = paired.resampled(generator(seed, Purpose.BOOTSTRAP, index))
-        before, after = sample.counts()
-        return sample.with_errors(), _rates(after, bounds) - _rates(before, bounds)
+        rates, alerts = zip(*(_rates(counts, bounds) for counts in sample.sides), strict=True)
+        return sample.with_errors(), rates[1] - rates[0], np.maximum(*alerts) >= _MIN_ALERTS
 
-    draws = list(with_progress(parallel_map(draw, range(RESAMPLINGS)), "resampling", RESAMPLINGS))
+    draws = with_progress(parallel_map(draw, range(RESAMPLINGS)), "resampling", RESAMPLINGS)
+    metrics, rates, reached = zip(*draws, strict=True)
+    by_chance = np.mean(reached, axis=0) < _REACHED
     estimates = paired.with_errors()
     intervals = {
-        name: studentised_interval(
-            estimate["difference"],
-            [errors[name]["difference"] for errors, _ in draws],
-            defaults.CONFIDENCE,
-            rare_rows=paired.min_class_rows,
+        name: interval_of(
+            name, "difference", estimates, metrics, (defaults.CONFIDENCE, paired.min_class_rows)
         )
-        for name, estimate in estimates.items()
+        for name in estimates
     }
-    rates = np.stack([differences for _, differences in draws])
     names = ["average_precision", *map(_name, bounds)]
     for index, name in enumerate(names):
-        intervals[name] = percentile_interval(rates[:, index].tolist(), defaults.CONFIDENCE)
-    return intervals
+        intervals[name] = percentile_interval([of_draw[index] for of_draw in rates], defaults.CONFIDENCE)
+    return intervals | {
+        _name(bound): None for bound, is_chance in zip(bounds, by_chance, strict=True) if is_chance
+    }
 
 
 def reached_bounds(bounds: Sequence[Constraint], curves: Sequence[Curve]) -> list[Constraint]:
@@ -391,7 +409,12 @@ def reached_bounds(bounds: Sequence[Constraint], curves: Sequence[Curve]) -> lis
     ]
 
 
-def _rates(counts: ValueCounts, bounds: Sequence[Constraint]) -> Floats:
-    """Return the average precision, and the recall at each precision, 0 where none is reached."""
+def _rates(counts: ValueCounts, bounds: Sequence[Constraint]) -> tuple[Floats, Ints]:
+    """Return the average precision, then the recall at each precision, and the rows that are flagged there.
+
+    Where no threshold reaches a precision, it is 0, and none are flagged.
+    """
     curve = curve_of(counts)
-    return np.array([average_precision(counts) or 0.0, *(curve.recall(bound) for bound in bounds)])
+    at = np.array([curve.alerts_at(bound) or 0 for bound in bounds], dtype=np.int64)
+    recalls = curve.hits[at] / int(curve.hits[-1])
+    return np.append(average_precision(counts) or 0.0, recalls), curve.alerts[at]

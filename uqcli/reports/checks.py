@@ -95,24 +95,21 @@ def parse_check(text: str) -> Check:
     >>> parse_check("precision.low < 0.7").path
     'precision.low'
     """
-    *_, match = [None, *_OPERATOR.finditer(text)]  # a name from the data may hold others before it
-    path, value = (
-        ("", None) if match is None else (text[: match.start()].strip(), _finite(text[match.end() :]))
+    for match in [*_OPERATOR.finditer(text)][-1:]:  # a name from the data may hold others before it
+        path, value = text[: match.start()].strip(), _number(text[match.end() :])
+        if path and math.isfinite(value):
+            return Check(path=path, operator=match[0], value=value, text=text.strip())
+    raise UsageError(
+        words("--fail-if '{}' cannot be read", text), expected='METRIC OP VALUE such as "precision.low < 0.7"'
     )
-    if match is None or value is None or not path:
-        raise UsageError(
-            words("--fail-if '{}' cannot be read", text),
-            expected='METRIC OP VALUE such as "precision.low < 0.7"',
-        )
-    return Check(path=path, operator=match[0], value=value, text=text.strip())
 
 
-def _finite(text: str) -> float | None:
+def _number(text: str) -> float:
+    """Read a number; NaN if it is none."""
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+        return math.nan
 
 
 def checks_table(checks: Sequence[Check]) -> Table:

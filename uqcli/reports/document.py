@@ -252,17 +252,28 @@ def no_points() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnTerminal:
+    """What only a terminal shows.
+
+    ``live`` facts vary from run to run, such as times, so they are never written to a file. ``others`` are
+    further commands, each with its purpose, and ``lines`` the most that is shown.
+    """
+
+    live: Sequence[str] = ()
+    others: Sequence[tuple[str, str]] = ()
+    lines: int = 16
+
+
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """Title, tables and sentences of a readable report.
 
     A terminal shows the title, the lead, the tables, one caution and the next command, and with ``--verbose``
     everything. Pages always show everything, the weightiest caution first.
 
-    The lead is the answer, if the title does not give it. ``next`` is
-    the command to run next, where {rule} stands for the rule file, and ``others`` are further ones, each with
-    its purpose. Claims are for readers of test results. Without a card the title alone heads a page.
-    ``operating_points`` computes the choice for a page, if there is one. ``live`` facts vary from run
-    to run, such as times, so they are never written to a file. ``lines`` is the most that a terminal shows.
+    The lead is the answer, if the title does not give it. ``next`` is the command to run
+    next, where {rule} stands for the rule file. Claims are for readers of test results. Without a card the
+    title alone heads a page. ``operating_points`` computes the choice for a page, if there is one.
     """
 
     title: str
@@ -275,9 +286,12 @@ class Document:
     claims: Sequence[Claim] = ()
     card: HeadCard | None = None
     operating_points: PointsToChoose = no_points
-    live: Sequence[str] = ()
-    others: Sequence[tuple[str, str]] = ()
-    lines: int = 16
+    terminal: OnTerminal = OnTerminal()
+
+    @property
+    def head(self) -> HeadCard:
+        """Head of a page."""
+        return self.card or HeadCard(title=self.title)
 
     def sentences(self) -> list[str]:
         """Return all sentences of the document."""
@@ -292,7 +306,7 @@ class Document:
             lead=[*map(shortened, self.lead)],
             cautions=[notice.changed(shortened) for notice in self.cautions],
             notes=[*map(shortened, self.notes)],
-            live=[*map(shortened, self.live)],
+            terminal=replace(self.terminal, live=[*map(shortened, self.terminal.live)]),
         )
 
 

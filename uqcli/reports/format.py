@@ -91,14 +91,29 @@ MAX_NAMED: Final = 4
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunFiles:
+    """Inputs of a run, in the order they were read, and what it wrote but reports.
+
+    ``digests`` are the SHA-256 of rule files, ``rules`` the digests that these state, and ``hashed`` the
+    SHA-256 of input files that were hashed, by file name. ``unwritten`` says why a fitted rule is in no file;
+    ``rows_to`` is the file of the rows, if there is one. ``state`` is the name of the state among the rules.
+    """
+
+    inputs: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, str] = field(default_factory=dict)
+    hashed: Mapping[str, str] = field(default_factory=dict)
+    unwritten: str = ""
+    rows_to: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """Command line, inputs, rule files, checks and error of a run, for the files of its report.
+    """Command line, files, checks and error of a run, for the files of its report.
 
     The line has no options that do not change results; ``configured`` are those from the environment and
-    configuration files, written as options. Input files are in the order they were read. ``digests`` are the
-    SHA-256 of rule files, ``rules`` the digests that these state, and ``inputs`` the SHA-256 of input files
-    that were hashed, by file name. ``unwritten`` says why a fitted rule is in no file; ``rows_to`` is the
-    file of the rows, if there is one. ``state`` is the name of the state among the rules. ``heading`` is a
+    configuration files, written as options. ``failures`` has the error of a failed run. ``heading`` is a
     title of pages that the user chose, and ``step`` the next step, as on a terminal. ``report`` is the file
     that is written, ``labels`` are those of all its samples, and ``plot`` is the path of the figure file, as
     seen from the report. What does not apply is empty.
@@ -107,15 +122,9 @@ class RunContext:
     command: str
     line: str = ""
     configured: str = ""
-    files: tuple[str, ...] = ()
-    digests: Mapping[str, str] = field(default_factory=dict)
-    rules: Mapping[str, str] = field(default_factory=dict)
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    unwritten: str = ""
-    rows_to: str = ""
-    state: str = ""
+    files: RunFiles = RunFiles()
     checks: Sequence[Check] = ()
-    failure: Failure | None = None
+    failures: Sequence[Failure] = ()
     heading: str = ""
     step: str = ""
     report: str = ""
@@ -128,8 +137,7 @@ class Format:
     """A format of report files.
 
     ``failed`` renders the error of a run without a report. A signal may call it at any time, so it imports
-    nothing. ``started`` takes an old report, and what ``failed`` renders, and returns what the file says
-    while a run goes on; most formats say nothing. A page is for people, with a title, figures and provenance.
+    nothing. A page is for people, with a title, figures and provenance.
     Formats state the SHA-256 of inputs and rule files only if they need digests, and the digests that rule
     files state only if they need rules. ``begins`` are the first bytes of every report, if the ending is also
     that of rows: a failed run replaces no other file.
@@ -137,7 +145,6 @@ class Format:
 
     render: Callable[[Report, RunContext], str]
     failed: Callable[[Failure], str]
-    started: Callable[[str, str], str] | None = None
     is_page: bool = False
     needs_digests: bool = False
     needs_rules: bool = False
@@ -146,3 +153,13 @@ class Format:
     def begins_as(self, head: bytes) -> bool:
         """Whether a file that begins with some bytes is empty or can be a report of this format."""
         return not head or head.startswith(self.begins)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormatOfSamples(Format):
+    """A format whose file says that a run goes on.
+
+    ``started`` takes an old report, and what ``failed`` renders, and returns what the file says meanwhile.
+    """
+
+    started: Callable[[str, str], str]

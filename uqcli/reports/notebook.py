@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 
-from uqcli.reports.document import Document, HeadCard
+from uqcli.reports.document import Document
 from uqcli.reports.figures import can_draw, render
 from uqcli.reports.format import escaped
 
 
 def head_of(document: Document) -> str:
     """Return the head of a page as HTML without style sheets, which would change the whole notebook."""
-    card = document.card or HeadCard(title=document.title)
+    card = document.head
     verdict = "" if card.verdict is None else f"<p><em>{escaped(card.verdict.text)}</em></p>"
     numbers = "".join(
         f'<tr><th style="text-align:left">{escaped(number.label)}</th><td>{escaped(number.value)}</td>'

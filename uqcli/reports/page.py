@@ -31,7 +31,7 @@ from uqcli.reports.document import (
     Verdict,
 )
 from uqcli.reports.figures import can_draw, to_page_svg
-from uqcli.reports.format import MAX_NAMED, Failure, RunContext, escaped, html_page
+from uqcli.reports.format import MAX_NAMED, Failure, RunContext, RunFiles, escaped, html_page
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Content security policy: nothing is loaded from outside the page."""
@@ -58,7 +58,7 @@ def to_html(
     The answer stands below a heading that the user chose. The command lines of other operating points are
     made from ``line``, that of the run, and ``names`` stand for files on the card.
     """
-    card = document.card or HeadCard(title=document.title)
+    card = document.head
     choice = operating_point_section(document, line)
     tables = [_shown(table) for table in document.tables if not table.detail]
     details = [table for table in document.tables if table.detail or _shown(table) is not table]
@@ -290,10 +290,10 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
     figures = [figure for figure in document.figures if figure.on_page and (figure.required or can_draw())]
     tables = [*document.tables, *([checks_table(context.checks)] if context.checks else [])]
     failed = [check.in_words for check in context.checks if check.fails]
-    is_unsaved = context.unwritten and not failed and context.failure is None
+    is_unsaved = context.files.unwritten and not failed and not context.failures
     unsaved = ["No rule was saved: run again with --output FILE to save it."] if is_unsaved else []
     answer = [document.title]
-    if context.unwritten:
+    if context.files.unwritten:
         answer = ["Nothing was saved.", f"If it had passed: {document.title}"]
     content = replace(
         document,
@@ -302,7 +302,7 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
             *(f"{text}." for text in failed[1:]),
             *(answer if failed else []),
             *document.lead,
-            *_failed(document, context.failure),
+            *_failed(document, context.failures),
         ),
         cautions=said().notices(document.cautions),
         notes=(*document.notes, *unsaved, *remarks()),
@@ -316,9 +316,9 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
 def file_names(context: RunContext) -> dict[str, str]:
     """Return the names that stand for the inputs, the rules and the output at the head of a page."""
     return {
-        "inputs": _listed(context.files),
-        "rules": _listed(tuple(context.digests)),
-        "output": context.rows_to or "standard output",
+        "inputs": _listed(context.files.inputs),
+        "rules": _listed(tuple(context.files.digests)),
+        "output": context.files.rows_to or "standard output",
     }
 
 
@@ -335,19 +335,19 @@ _MAX_LISTED: Final = 3
 
 def _head(document: Document, context: RunContext, failed: Sequence[str]) -> HeadCard:
     """Return the head of a page; a failed check or run is its verdict."""
-    card = document.card or HeadCard(title=document.title)
+    card = document.head
     if failed:
         verdict = Verdict(text="check failed", tone="bad")
         return replace(card, title=failed[0], verdict=verdict, states_lead=False)
-    if context.failure is not None and card.verdict is None:
+    if context.failures and card.verdict is None:
         return replace(card, verdict=Verdict(text="failed", tone="bad"))
     return card
 
 
-def _failed(document: Document, failure: Failure | None) -> list[str]:
+def _failed(document: Document, failures: Sequence[Failure]) -> list[str]:
     """Return the error of the run, unless the page states it already."""
     text = " ".join(document.sentences())
-    return [] if failure is None or failure.found in text else [f"Failed: {failure}."]
+    return [f"Failed: {failure}." for failure in failures if failure.found not in text]
 
 
 def _made_from(context: RunContext, payload: Mapping[str, Any]) -> Table:
@@ -355,34 +355,31 @@ def _made_from(context: RunContext, payload: Mapping[str, Any]) -> Table:
     lines = [("command", context.line), ("version", f"uqcli {VERSION}")]
     if context.configured:
         lines.insert(1, ("configured", context.configured))
-    lines += [("input", line) for line in _inputs(context)]
-    rows = _rows_of(payload)
-    if context.files and rows is not None and not rows_by_input():  # a cluster counts all rows together
+    lines += [("input", line) for line in _inputs(context.files)]
+    rows, files = _rows_of(payload), context.files
+    if files.inputs and rows is not None and not rows_by_input():  # a cluster counts all rows together
         lines.append(("rows of INPUT", count(rows)))
-    digest_notes = {name: f", which states digest {digest}" for name, digest in context.rules.items()}
+    digest_notes = {name: f", which states digest {digest}" for name, digest in files.rules.items()}
     lines += [
         ("rule file", f"{name}, SHA-256 {digest}{digest_notes.get(name, '')}")
-        for name, digest in context.digests.items()
+        for name, digest in files.digests.items()
     ]
-    lines += [("rule file", context.unwritten)] if context.unwritten else []
-    lines += [("rows written to", context.rows_to)] if context.rows_to else []
+    lines += [("rule file", files.unwritten)] if files.unwritten else []
+    lines += [("rows written to", files.rows_to)] if files.rows_to else []
     return Table(title="Made from", header=("", ""), rows=lines, left=2, text_last=True)
 
 
-def _inputs(context: RunContext) -> list[str]:
+def _inputs(files: RunFiles) -> list[str]:
     """List the files with their rows, if read by this process; many files in one line."""
-    names = ["standard input" if is_stdin(name) else name for name in context.files]
+    names = ["standard input" if is_stdin(name) else name for name in files.inputs]
     rows = rows_by_input()
     row_counts = [rows.get(name) for name in names]
     if len(names) <= MAX_NAMED:
         lines = [
             f"{name}{_row_suffix(rows_of_file)}" for name, rows_of_file in zip(names, row_counts, strict=True)
         ]
-        digests = [context.inputs.get(name) for name in context.files]
-        return [
-            line if digest is None else f"{line}, SHA-256 {digest}"
-            for line, digest in zip(lines, digests, strict=True)
-        ]
+        digests = [f", SHA-256 {files.hashed[name]}" if name in files.hashed else "" for name in files.inputs]
+        return [f"{line}{digest}" for line, digest in zip(lines, digests, strict=True)]
     total = None if None in row_counts else sum(rows_of_file or 0 for rows_of_file in row_counts)
     return [f"{count(len(names))} files, the first {names[0]}, the last {names[-1]}{_row_suffix(total)}"]
 

@@ -178,7 +178,7 @@ def _span(cells: Cells, boundaries: Boundaries) -> tuple[float, float]:
     if len(scores) == 0 or (scores.min() >= 0 and scores.max() <= 1):
         return 0.0, 1.0
     low, high = float(scores.min()), float(scores.max())
-    margin = 0.08 * ((high - low) or 1.0)
+    margin = 0.08 * ((high - low) or max(1.0, abs(high)))  # a width for scores of any size
     return low - margin, high + margin
 
 

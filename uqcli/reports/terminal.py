@@ -49,16 +49,16 @@ def to_terminal(
         f"Caution: {capitalised(sentence)}{more}"
         for sentence in (all_cautions if verbose else all_cautions[:1])
     ]
-    last_lines += [*document.notes, *remarks(), *document.live, *memory_notes()] if verbose else []
+    last_lines += [*document.notes, *remarks(), *document.terminal.live, *memory_notes()] if verbose else []
     last_lines += [end] if end else []
-    last_lines += [f"{purpose}: uqcli {command}" for purpose, command in document.others]
+    last_lines += [f"{purpose}: uqcli {command}" for purpose, command in document.terminal.others]
     first = [(sentence, "") for sentence in document.lead]
     first = [(document.title, "bold"), *first] if titled else first
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
     text = _printed(console, first, list(zip(tables, lines, strict=True)), last_lines)
     for index in [] if verbose else range(len(tables) - 1, -1, -1):
         # a row may fold into several lines
-        while text.count("\n") > document.lines and lines[index] > _LEAST_LINES:
+        while text.count("\n") > document.terminal.lines and lines[index] > _LEAST_LINES:
             lines[index] -= 1
             text = _printed(console, first, list(zip(tables, lines, strict=True)), last_lines)
     stream.write(text)

@@ -20,7 +20,7 @@ import msgspec
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import MAX_NAME, MAX_RULE_BYTES
 from uqcli.base.errors import ArtifactError, DataError, UqcliError
-from uqcli.base.files import is_stdin, stdin_bytes
+from uqcli.base.files import InMemory, is_stdin, stdin_bytes
 from uqcli.base.operating_system import quote
 from uqcli.base.running.messages import repeat_doubts
 from uqcli.base.wording import printable
@@ -160,6 +160,10 @@ def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY, *, may_be_state:
     DataError; one that is no rule, or has a newer format, an ArtifactError. One that ``may_be_state`` of a
     watch may be larger than rules are, if it begins as one.
     """
+    if isinstance(name, InMemory) and not isinstance(name.content, bytes):
+        raise ArtifactError(
+            f"'{name}' holds rows, not a rule", expected="a saved rule: its path, or a result's rule"
+        )
     try:
         content = stdin_bytes().read(_READ) if is_stdin(name) else read_bytes(name, _READ)
         is_state = may_be_state and _STATE.match(content) is not None

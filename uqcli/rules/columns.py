@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from uqcli.base.errors import UsageError, words
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution, suspect
 from uqcli.engines.request import ClassColumns
@@ -13,17 +13,14 @@ from uqcli.engines.request import ClassColumns
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOverrides:
-    """Column names given on the command line or in a configuration; None for the rule's own.
+    """Column names given on the command line or in a configuration, by role; others are the rule's own.
 
-    ``typed`` are the options that may not be ignored: a column that no rule reads is refused. ``places`` are
-    what named the columns, for cautions that a rule was made with others. Those in ``gaps`` only fill roles
-    for which the rules name no column.
+    ``proba`` are those of class probabilities. ``typed`` are the options that may not be ignored: a column
+    that no rule reads is refused. ``places`` are what named the columns, for cautions that a rule was made
+    with others. Those in ``gaps`` only fill roles for which the rules name no column.
     """
 
-    score: str | None = None
-    uncertainty: str | None = None
-    label: str | None = None
-    weight: str | None = None
+    named: Mapping[str, str] = field(default_factory=dict)
     weighted: bool = True
     proba: ClassColumns | None = None
     typed: frozenset[str] = frozenset()
@@ -32,15 +29,14 @@ class ColumnOverrides:
 
     def replaces(self, role: str) -> bool:
         """Whether a column is named for a role, and comes before those of the rules."""
-        return getattr(self, role) is not None and role not in self.gaps
+        return role in self.named and role not in self.gaps
 
     def column(self, role: str, own: str | None) -> str | None:
         """Return the column of a role, where ``own`` is the one of the rules, and warn if it is another."""
-        named: str | None = getattr(self, role)
-        if named is None or (own is not None and role in self.gaps):
+        if role not in self.named or (own is not None and role in self.gaps):
             return own
-        self.warn_of(role, named, own)
-        return named
+        self.warn_of(role, self.named[role], own)
+        return self.named[role]
 
     def warn_of(self, role: str, named: str, own: str | None) -> None:
         """Warn of a column that replaces the one of the rules; one that was typed is meant."""
@@ -52,7 +48,7 @@ class ColumnOverrides:
         """Refuse options that may not be ignored but cannot be used."""
         for name in names:
             if name in self.typed:
-                option = f"--{name.replace('_', '-')}"
+                option = Opt(name)
                 raise UsageError(words("{} {}", option, why), remedy=words("leave out {}", option))
 
 

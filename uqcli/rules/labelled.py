@@ -16,7 +16,7 @@ from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import classes_of, positive_spellings, probabilities
-from uqcli.engines.protocol import ReadRows, SourceSummary, Table
+from uqcli.engines.protocol import CountTable, ReadRows, SourceSummary
 from uqcli.engines.request import DataRequest
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.saved import Saved, Source, roles_of
@@ -25,7 +25,7 @@ _SUM_TOLERANCE = 1e-5
 """Deviation from sum 1 below which class probabilities need no note."""
 
 
-def open_table(data: DataRequest, *, uses_uncertainty: bool) -> Table:
+def open_table(data: DataRequest, *, uses_uncertainty: bool) -> CountTable:
     """Open the table of a request; the uncertainty column is read only if used.
 
     Labelled rows are never kept if they are unusable: ``--on-invalid keep`` is refused.
@@ -91,7 +91,9 @@ def labelled_request(
     """
     roles = roles_of(rules, columns, labelled=True)
     clustered = (name for name, rule in zip(names, rules, strict=False) if rule.source.dependence is not None)
-    roles = replace(roles, label=roles.label or LABEL, fitted_rule=next(clustered, ""))
+    name = next(clustered, "")
+    fitted = tuple(replace(clusters, rule=name) for clusters in roles.fitted)
+    roles = replace(roles, label=roles.label or LABEL, fitted=fitted)
     value = _positive_value(data, columns, rules)
     # 0/1 and true/false have no text, and the positive one is 1
     is_fitted = any(

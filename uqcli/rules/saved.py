@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -13,10 +13,10 @@ from msgspec import Meta
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION, MAX_NAME, MAX_RULE_BYTES, VERSION
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.wording import MOST_NAMED, first_of, printable
+from uqcli.base.wording import MOST_NAMED, first_of, printable, rows_of
 from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import PROBA, TURNED, FeatureRequest, Roles
+from uqcli.engines.request import PROBA, TURNED, FeatureRequest, FittedClusters, Roles
 from uqcli.estimates.dependence import UnitSums
 from uqcli.reports.document import Document, Metrics
 from uqcli.rules.columns import ColumnOverrides, NewColumns
@@ -235,7 +235,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     def in_a_sentence(self) -> str:
         """Describe the rule and its calibration set in one sentence."""
-        return f"{self.document().title}, from {self.source.rows:,} rows"
+        return f"{self.document().title}, from {rows_of(self.source.rows)}"
 
     def metrics(self) -> Metrics:
         """Return the metrics that ``--fail-if`` can check."""
@@ -253,8 +253,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
     def made_from(self) -> str:
         """State the version and the size of the calibration set."""
-        rows = f"{self.source.rows:,} rows"
-        return f"Calibration set: {rows} (uqcli {self.uqcli_version})"
+        return f"Calibration set: {rows_of(self.source.rows)} (uqcli {self.uqcli_version})"
 
 
 def refuse_unsavable(names: Iterable[str], least_bytes: int = 0) -> None:
@@ -300,7 +299,7 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
         turned=turned,
         label=_column(artifacts, "label", overrides) if labelled else None,
         weight=_column(artifacts, "weight", overrides) if labelled and overrides.weighted else None,
-        **(_fitted_clusters(artifacts) if labelled else {}),
+        fitted=_fitted_clusters(artifacts) if labelled else (),
         features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
 
@@ -325,17 +324,17 @@ def _roles_of_classes(artifacts: Sequence[Saved], overrides: ColumnOverrides, *,
         classes=_renamed(classes, overrides),
         label=_column(artifacts, "label", overrides) if labelled else None,
         weight=_column(artifacts, "weight", overrides) if labelled and overrides.weighted else None,
-        **(_fitted_clusters(artifacts) if labelled else {}),
+        fitted=_fitted_clusters(artifacts) if labelled else (),
         features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
 
 
-def _fitted_clusters(artifacts: Sequence[Saved]) -> dict[str, Any]:
-    """Return the attributes of ``Roles`` on the clusters, or days, of the first rule fitted with some."""
+def _fitted_clusters(artifacts: Sequence[Saved]) -> tuple[FittedClusters, ...]:
+    """Return the clusters, or days, of the first rule fitted with some."""
     for rule in artifacts:
         if (role := rule.source.dependence) is not None:
-            return {"fitted_clusters": rule.columns[role], "fitted_days": role == "day"}
-    return {}
+            return (FittedClusters(column=rule.columns[role], days=role == "day"),)
+    return ()
 
 
 def _renamed(classes: dict[str, str], overrides: ColumnOverrides) -> dict[str, str]:

@@ -25,7 +25,6 @@ from uqcli.base.counts import Bools, Floats
 from uqcli.base.defaults import LABEL, SCORE
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError, words
-from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
@@ -42,11 +41,18 @@ from uqcli.boundary.certificate_rows import (
 from uqcli.boundary.search.thresholds import Cuts, FirstRows
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import positions_of
-from uqcli.engines.protocol import AddedColumns, Table
-from uqcli.engines.request import SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest, FeatureRequest, Roles
+from uqcli.engines.protocol import AddedColumns, CountTable
+from uqcli.engines.request import SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest, FeatureRequest, Inputs, Roles
 from uqcli.rules.labelled import open_table, refuse_keep, source_of
 from uqcli.sample.options import SampleRequest
-from uqcli.sample.report import RISK, AfterPilot, CertificateSampleReport, FirstCall
+from uqcli.sample.report import (
+    RISK,
+    AfterPilot,
+    BoundOnOmission,
+    BoundOnPrecision,
+    CertificateSampleReport,
+    FirstCall,
+)
 
 LABEL_OPTION: Final = "label"
 """Option that names the column of labels, of which only whether there is one is read."""
@@ -120,24 +126,23 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
     Returns the plan, the request for a last pass, and the columns to add there; the weight is 0 for rows that
     are not drawn.
     """
-    precision, budget = _checked(request)
-    below = request.max_omission is not None
+    bound, precision, budget = _checked(request)
+    below, population = bound.below, request.population
     widest, most = (Fraction(1), BOTTOM) if below else (TOP, TOP)
-    pool = replace(
-        request.data, roles=Roles(numbers={"score": request.columns.score or SCORE}), positive_value=None
-    )
+    roles = Roles(numbers={"score": population.columns.named.get("score", SCORE)})
+    pool = replace(population.data, roles=roles, positive_value=None)
     table = open_engine(pool.engine).table(pool)
     edge, share = _end(table, widest, below=below)
-    label: tuple[str, ...] = () if request.label is None else (request.label,)
-    if request.pilot is not None:  # it alone may have labels
+    label = request.labels
+    if request.pilot:  # it alone may have labels
         label = tuple(name for name in label if name in open_engine(pool.engine).columns(pool).names)
     data = replace(pool, roles=replace(pool.roles, features=tuple(map(label_feature, label))))
-    draw = _Draw(seed=request.intervals.seed, label=label, data=data, below=below)
+    draw = _Draw(seed=population.intervals.seed, label=label, data=data, below=below)
     before: Drawn = _nothing_drawn
     stage = FirstCall()
     size, mark = budget // _PILOT_PARTS, PILOT
-    if request.pilot is not None:
-        pilot = _read_pilot(request, pool)
+    if request.pilot:
+        pilot = _read_pilot(request.pilot, pool, request.label or LABEL, request.positive)
         was_drawn = SAMPLING_WEIGHT in pilot.numbers  # by a first call
         before = draw.pilot(pilot, edge) if was_drawn else before
         by_rank = mirrored(pilot) if below else pilot
@@ -162,8 +167,7 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
     report = CertificateSampleReport(
         source=source_of(table.summary),
         request=request,
-        below=below,
-        bound=request.max_omission or request.precision or "",
+        bound=bound,
         budget=budget,
         rows=table.summary.rows,
         drawn_from=eligible,
@@ -179,44 +183,44 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
         drawn = draw.takes(cuts, rows, edge, before)
         return {
             SAMPLING_WEIGHT: np.where(drawn, weight, 0.0),
-            report.column: np.full(len(rows), edge),
+            bound.column: np.full(len(rows), edge),
             SAMPLED_FOR: np.zeros(len(rows)),
         }
 
     columns = AddedColumns(
-        types={SAMPLING_WEIGHT: "float64", report.column: "float64", SAMPLED_FOR: "text"},
+        types={SAMPLING_WEIGHT: "float64", bound.column: "float64", SAMPLED_FOR: "text"},
         texts={SAMPLED_FOR: (mark,)},
         compute=added,
     )
     return report, data, columns
 
 
-def _checked(request: SampleRequest) -> tuple[Fraction, int]:
-    """Return the precision, of dropped rows in the mirror, and the budget, after a check of all options."""
-    refuse_keep(request.data.on_invalid)
-    refuse_cluster(request.data.engine)
-    if request.precision is None and request.max_omission is None:
+def _checked(request: SampleRequest) -> tuple[BoundOnPrecision, Fraction, int]:
+    """Return the bound, the precision, of dropped rows in the mirror, and the budget; check all options."""
+    refuse_keep(request.population.data.on_invalid)
+    refuse_cluster(request.population.data.engine)
+    typed = ((BoundOnPrecision, request.precision), (BoundOnOmission, request.max_omission))
+    bounds = [kind(text=text) for kind, text in typed if text is not None]
+    if not bounds:
         raise UsageError(
             words("--for certificate is given without --precision"),
             remedy=words("add --precision S, or --max-omission F for rows to drop"),
         )
-    if request.precision is not None and request.max_omission is not None:
+    if len(bounds) > 1:
         raise UsageError(
             words("--precision and --max-omission cannot be combined"),
             remedy="draw the labels of each by itself",
         )
-    if request.precision is not None:
-        precision = decimal("precision", share_text(request.precision), above=0, below=1)
-    else:
-        precision = 1 - decimal("max-omission", share_text(request.max_omission or ""), above=0, below=1)
+    (bound,) = bounds
+    precision = bound.precision()
     if request.budget is None:
         raise UsageError(words("--for certificate is given without --budget"), remedy=words("add --budget N"))
     if request.budget < _PILOT_PARTS:
         raise UsageError(words("--budget {}", request.budget), expected=f"at least {_PILOT_PARTS} labels")
-    return precision, request.budget
+    return bound, precision, request.budget
 
 
-def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction]:
+def _end(table: CountTable, share: Fraction, *, below: bool) -> tuple[float, Fraction]:
     """Return the highest score that at least a share of the rows reach, and the share that does.
 
     With ``below`` it is the lowest score that at least a share of the rows do not exceed. It is moved, so
@@ -236,15 +240,12 @@ def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction
     return float(unless_between(edge, alike, counts.value)), Fraction(inside, rows)
 
 
-def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
+def _read_pilot(inputs: Inputs, pool: DataRequest, label: str, positive: str | None) -> Rows:
     """Read the labelled pilot, with the weights of its rows if they were drawn for one.
 
     Raises DataError if rows lack labels, or if older rows are also in the inputs.
     """
-    assert request.pilot is not None
-    label = request.label or LABEL
-    roles = replace(pool.roles, label=label)
-    pilot = replace(pool.on(request.pilot), roles=roles, positive_value=request.positive)
+    pilot = replace(pool.on(inputs), roles=replace(pool.roles, label=label), positive_value=positive)
     if was_sampled(pilot):
         rows, _ = marked_rows(pilot, PILOT, (SAMPLING_WEIGHT,))
         return rows

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.base import defaults
 from uqcli.base.choices import SampleGoal
-from uqcli.base.options import REQUIRED, Intervals, RowOutput, choice, files, filled, flag, option
+from uqcli.base.options import REQUIRED, Intervals, RowOutput, choice, filled, flag, option, several
 from uqcli.base.records import dataclass
 from uqcli.rules.columns import ColumnOverrides
 
@@ -15,13 +15,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleRequest:
-    """What to draw, and how much.
+class Population:
+    """Rows from which rows are drawn, at random by a seed.
 
-    The columns of the rows are those of the rule, unless given in ``columns``. ``rule`` is the name of a
-    boundary; None for a certificate. ``label_may_be_missing`` if inputs need not have
-    the label column.
+    Their columns are those of the rule, unless given in ``columns``. ``rule`` is the name of a boundary;
+    empty for a certificate. ``label_may_be_missing`` if inputs need not have the label column.
     """
+
+    data: DataRequest
+    rule: str = ""
+    label_may_be_missing: bool = False
+    columns: ColumnOverrides = ColumnOverrides()
+    intervals: Intervals = Intervals()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleRequest:
+    """What to draw of which rows, how much, and where to write it."""
 
     panel: ClassVar = "Sample"
 
@@ -42,11 +52,9 @@ class SampleRequest:
     max_omission: str | None = option(
         "F", "certificate: in place of --precision, the largest share of positives among dropped rows."
     )
-    pilot: Inputs | None = option(
+    pilot: Inputs = several(
         "FILE",
         "certificate: the labelled rows of the first call, to draw the rest (repeatable).",
-        typed=list[str] | None,
-        parse=files,
         guarded=True,
     )
     plan: float | None = option(
@@ -62,9 +70,10 @@ class SampleRequest:
     keep_labelled: bool = flag(
         "Also write the rows that have a label, with weight 1, so that evaluate uses all."
     )
-    data: DataRequest = filled()
-    rule: str | None = filled()
-    label_may_be_missing: bool = False
+    population: Population = filled()
     output: RowOutput = RowOutput()
-    columns: ColumnOverrides = ColumnOverrides()
-    intervals: Intervals = Intervals()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The column of labels, if there is one."""
+        return () if self.label is None else (self.label,)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from uqcli.base.errors import Opt
+from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, exact_number, percent, rows_of
+from uqcli.base.wording import count, counted, exact_number, percent, rows_of
 from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, head_of
 from uqcli.rules.saved import Source
 
 if TYPE_CHECKING:
+    from uqcli.base.options import Intervals
     from uqcli.sample.options import SampleRequest
 
 KEYS: Final = ("rows", "selected", "labels", "expected", "width", "labels_uniform", "labelled")
@@ -56,16 +59,16 @@ class Labels(AllTooFew):
     @property
     def points(self) -> str:
         """The width in words."""
-        return f"{100 * self.width:.2g} points"
+        return f"{float(f'{100 * self.width:.2g}'):g} points"  # of two digits, but not 1e+02
 
     def title(self, goal: str, plan: float) -> str:
         """Say how many labels a plan needs."""
-        return f"Label {count(self.number)} rows to get an interval for the {goal} that is {plan:g} wide."
+        return f"Label {rows_of(self.number)} to get an interval for the {goal} that is {plan:g} wide."
 
     def gives(self, goal: str, level: str) -> str:
         """Say what the labels will show."""
         within = f"to within about {50 * self.width:.2g} points ({level} {self.points} wide)."
-        return f"Labelling them gives the {goal} {within}"
+        return f"Labelling {'it' if self.number == 1 else 'them'} gives the {goal} {within}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +95,10 @@ class SampleReport(OneResult):
         return str(self.request.for_)
 
     @property
+    def _intervals(self) -> Intervals:
+        return self.request.population.intervals
+
+    @property
     def kept(self) -> int:
         """Rows written that have a label."""
         return self.labelled if self.request.keep_labelled else 0
@@ -103,7 +110,7 @@ class SampleReport(OneResult):
     @property
     def metrics(self) -> Metrics:
         """Counts of rows, and what their labels will show."""
-        labels, labelled = self.labels, None if self.request.label is None else self.labelled
+        labels, labelled = self.labels, self.labelled if self.request.labels else None
         values = (
             *(self.rows, self.selected, labels.number, self.expected, labels.width, labels.uniform),
             labelled,
@@ -115,8 +122,8 @@ class SampleReport(OneResult):
         request = self.request
         parameters = {
             **{"for": self.goal, "budget": request.budget, "plan": request.plan},
-            **{"seed": request.intervals.seed, "confidence": request.intervals.confidence},
-            **{"on_invalid": request.data.on_invalid, "keep_labelled": request.keep_labelled},
+            **{"seed": self._intervals.seed, "confidence": self._intervals.confidence},
+            **{"on_invalid": request.population.data.on_invalid, "keep_labelled": request.keep_labelled},
         }
         head = head_of("sample", self.source, parameters)
         return {**head, "metrics": dict(self.metrics), "notes": self._cautions()}
@@ -124,7 +131,7 @@ class SampleReport(OneResult):
     def document(self) -> Document:
         """Return the readable form."""
         title, goal, labels = self._title(), self.goal, self.labels
-        level = f"{100 * self.request.intervals.confidence:g} % CI"
+        level = f"{100 * self._intervals.confidence:g} % CI"
         uniform = "more than all" if labels.uniform is None else count(labels.uniform)
         table = Table(
             title="",
@@ -158,16 +165,18 @@ class SampleReport(OneResult):
     def _title(self) -> str:
         if self.request.plan is not None:
             return self.labels.title(self.goal, self.request.plan)
-        drawn = f"Drew {count(self.labels.number)}"
+        number = self.labels.number or 0
         if self.goal == "precision":
             unlabelled = self.selected - self.labelled
-            flagged = f"{count(unlabelled)} flagged rows{' without a label' if self.labelled else ''}"
-            return f"{drawn} rows to be labelled, at random from the {flagged}."
-        return f"{drawn} of {rows_of(self.rows)} to be labelled, chosen so that they show the recall."
+            flagged = counted(unlabelled, "flagged row")
+            of = f"{flagged}{' without a label' if self.labelled else ''}"
+            return f"Drew {rows_of(number)} to be labelled, at random from the {of}."
+        drawn = f"Drew {count(number)} of {rows_of(self.rows)}"
+        return f"{drawn} to be labelled, chosen so that they show the recall."
 
     def _how(self) -> list[str]:
         """State what the labels will show, and how to use them."""
-        shown = self.labels.gives(self.goal, f"{100 * self.request.intervals.confidence:g} % interval")
+        shown = self.labels.gives(self.goal, f"{100 * self._intervals.confidence:g} % interval")
         if not shown:
             return []
         about_precision = self.goal == "precision"
@@ -176,7 +185,7 @@ class SampleReport(OneResult):
         if self.request.plan is not None:
             again = f"run again with --budget {self.labels.number} -o label.csv in place of --plan"
             return [shown, f"To write these rows, {again}."]
-        files = f"{quote(self.request.rule or '')} {quote(self.request.output.output or 'FILE')}"
+        files = f"{quote(self.request.population.rule)} {quote(self.request.output.output or 'FILE')}"
         weighted = "" if about_precision and not self.kept else " --sampling-weight sampling_weight"
         test = f"then test the rule on it: uqcli evaluate {files}{weighted}"
         return [shown, f"Fill in the label column, {test}"]
@@ -205,7 +214,7 @@ class SampleReport(OneResult):
 
     def _with_labels(self) -> list[tuple[str, str]]:
         """Return the row of the table that counts rows with a label."""
-        if self.request.label is None:
+        if not self.request.labels:
             return []
         which = "flagged, with a label" if self.goal == "precision" else "with a label"
         written = ", written with weight 1" if self.kept else ", not drawn"
@@ -221,6 +230,52 @@ RISK: Final = 0.1
 """Risk of the certificate for which labels are counted."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class BoundOnPrecision:
+    """The precision to certify, as typed."""
+
+    text: str
+
+    below: ClassVar = False
+    key: ClassVar = "precision"
+    option: ClassVar = Opt("precision")
+    column: ClassVar = SAMPLED_ABOVE
+    easier: ClassVar = "lower"
+    """How a bound differs that is easier to certify."""
+
+    @property
+    def target(self) -> str:
+        """What is to be certified."""
+        return f"precision {self.text}"
+
+    def precision(self) -> Fraction:
+        """Parse the precision."""
+        return self._share()
+
+    def _share(self) -> Fraction:
+        return decimal(self.key.replace("_", "-"), share_text(self.text), above=0, below=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundOnOmission(BoundOnPrecision):
+    """The false omission rate to certify, of the rows below a score."""
+
+    below: ClassVar = True
+    key: ClassVar = "max_omission"
+    option: ClassVar = Opt("max-omission")
+    column: ClassVar = SAMPLED_BELOW
+    easier: ClassVar = "higher"
+
+    @property
+    def target(self) -> str:
+        """What is to be certified."""
+        return f"a false omission rate of {self.text} or less"
+
+    def precision(self) -> Fraction:
+        """Parse the precision of the mirror, in which dropped rows are flagged."""
+        return 1 - self._share()
+
+
 class FirstCall:
     """The rows to label are the pilot."""
 
@@ -230,7 +285,7 @@ class FirstCall:
 
     def title(self, report: CertificateSampleReport) -> str:
         """Say which rows were drawn."""
-        if report.below:
+        if report.bound.below:
             return f"{report.drawn}: a pilot, at random from all rows."
         return f"{report.drawn}: a pilot, at random from the {percent(report.share)} with the highest scores."
 
@@ -264,7 +319,7 @@ class AfterPilot(FirstCall):
 
     def title(self, report: CertificateSampleReport) -> str:
         """Say which rows were drawn."""
-        side = "most" if report.below else "least"
+        side = "most" if report.bound.below else "least"
         return f"{report.drawn}, at random from those with a score of at {side} {exact_number(report.edge)}."
 
     def next_steps(self, report: CertificateSampleReport) -> list[str]:
@@ -272,7 +327,7 @@ class AfterPilot(FirstCall):
         return [
             report.enough,
             "Fill in the column label, then run: uqcli boundary REST.csv --pilot LABELLED.csv "
-            f"{report.option} {report.bound} --certify {RISK:g} -o rule.json",
+            f"{report.bound.option} {report.bound.text} --certify {RISK:g} -o rule.json",
         ]
 
     def cautions(self, report: CertificateSampleReport) -> list[Notice]:
@@ -282,17 +337,17 @@ class AfterPilot(FirstCall):
             cautions.append(
                 Notice(
                     "certificate-unlikely",
-                    f"no threshold has {report.target} on the pilot, and a certificate is unlikely: "
-                    f"try a {report.easier} {report.option}.",
+                    f"no threshold has {report.bound.target} on the pilot, and a certificate is unlikely: "
+                    f"try a {report.bound.easier} {report.bound.option}.",
                 )
             )
-        if not report.below and self.crossing >= report.share:
+        if not report.bound.below and self.crossing >= report.share:
             cautions.append(
                 Notice(
                     "region-of-certificate",
                     f"the {percent(report.share)} of rows with the highest scores have precision "
-                    f"{report.bound} on the pilot, and a rule that flags more rows cannot be certified so: "
-                    "label rows of all scores alike if it should.",
+                    f"{report.bound.text} on the pilot, and a rule that flags more rows cannot be certified "
+                    "so: label rows of all scores alike if it should.",
                 )
             )
         return cautions
@@ -302,16 +357,14 @@ class AfterPilot(FirstCall):
 class CertificateSampleReport(OneResult):
     """Rows to label for a certificate: a pilot, or the rest after one.
 
-    ``bound`` is the precision to certify, or with ``below`` the omission, as typed. All rows of
-    ``drawn_from`` have the same chance. ``edge`` is the lowest score of the rows from which they are drawn,
-    for an omission the highest, and ``share`` that of all rows on its side. ``least`` is the smallest budget
-    with which a certificate can be expected.
+    All rows of ``drawn_from`` have the same chance. ``edge`` is the lowest score of the rows from which they
+    are drawn, for an omission the highest, and ``share`` that of all rows on its side. ``least`` is the
+    smallest budget with which a certificate can be expected.
     """
 
     source: Source
     request: SampleRequest
-    below: bool
-    bound: str
+    bound: BoundOnPrecision
     budget: int
     rows: int
     drawn_from: int
@@ -331,27 +384,7 @@ class CertificateSampleReport(OneResult):
     def metrics(self) -> Metrics:
         """Counts of rows, and where they are drawn."""
         values = (self.rows, self.labels, self.drawn_from, self.edge, self.least)
-        return dict(zip(certificate_keys(below=self.below), values, strict=True))
-
-    @property
-    def column(self) -> str:
-        """Column of the score above or below which rows are drawn."""
-        return SAMPLED_BELOW if self.below else SAMPLED_ABOVE
-
-    @property
-    def target(self) -> str:
-        """What is to be certified."""
-        return f"a false omission rate of {self.bound} or less" if self.below else f"precision {self.bound}"
-
-    @property
-    def option(self) -> str:
-        """Option of the bound."""
-        return Opt("max-omission") if self.below else Opt("precision")
-
-    @property
-    def easier(self) -> str:
-        """How a bound differs that is easier to certify."""
-        return "higher" if self.below else "lower"
+        return dict(zip(certificate_keys(below=self.bound.below), values, strict=True))
 
     @property
     def drawn(self) -> str:
@@ -362,16 +395,16 @@ class CertificateSampleReport(OneResult):
     def enough(self) -> str:
         """How many labels can certify."""
         return (
-            f"To certify {self.target} at a risk of {100 * RISK:g} %, label at least "
+            f"To certify {self.bound.target} at a risk of {100 * RISK:g} %, label at least "
             f"{count(self.least)} rows in all."
         )
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
         parameters = {
-            **{"for": "certificate", "max_omission" if self.below else "precision": self.bound},
-            **{"budget": self.budget, "seed": self.request.intervals.seed},
-            "on_invalid": self.request.data.on_invalid,
+            **{"for": "certificate", self.bound.key: self.bound.text},
+            **{"budget": self.budget, "seed": self.request.population.intervals.seed},
+            "on_invalid": self.request.population.data.on_invalid,
         }
         head = head_of("sample", self.source, parameters)
         notes = [*self.stage.next_steps(self), *self._cautions()]
@@ -382,7 +415,7 @@ class CertificateSampleReport(OneResult):
         title, edge = self.stage.title(self), exact_number(self.edge)
         lines = [
             ("rows", count(self.rows)),
-            (f"drawn from rows with a score of at {'most' if self.below else 'least'}", edge),
+            (f"drawn from rows with a score of at {'most' if self.bound.below else 'least'}", edge),
             ("such rows, without a label", count(self.drawn_from)),
             *self.stage.lines(),
         ]
@@ -397,7 +430,7 @@ class CertificateSampleReport(OneResult):
                 subject="{inputs}.",
                 numbers=[
                     KeyNumber(label="labels", value=count(self.labels)),
-                    KeyNumber(label=f"{'highest' if self.below else 'lowest'} score", value=edge),
+                    KeyNumber(label=f"{'highest' if self.bound.below else 'lowest'} score", value=edge),
                 ],
             ),
         )
@@ -409,8 +442,8 @@ class CertificateSampleReport(OneResult):
             cautions.append(
                 Notice(
                     "certificate-unlikely",
-                    f"{count(self.budget)} labels are too few to certify {self.target}: give "
-                    f"--budget {self.least} or more, or a {self.easier} {self.option}.",
+                    f"{count(self.budget)} labels are too few to certify {self.bound.target}: give "
+                    f"--budget {self.least} or more, or a {self.bound.easier} {self.bound.option}.",
                 )
             )
         return [*cautions, *self.stage.cautions(self)]

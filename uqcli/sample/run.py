@@ -46,52 +46,57 @@ from uqcli.sample.sampling import (
 
 def run(request: SampleRequest) -> Result[SampleReport | CertificateSampleReport, None]:
     """Draw the rows in a second pass, or only plan."""
-    prepared = prepare_certificate if request.for_ is SampleGoal.CERTIFICATE else prepare
-    report: SampleReport | CertificateSampleReport
+    prepared: Callable[[SampleRequest], tuple[Any, ...]] = prepare
+    if request.for_ is SampleGoal.CERTIFICATE:
+        prepared = prepare_certificate
+    elif request.plan is not None:
+        prepared = plan
     with reusable_streams():
         try:
-            report, data, added = prepared(request)
+            report, *drawn = prepared(request)
         except MissingColumnError as error:
-            if not request.label_may_be_missing or f"{LABEL_OPTION}.{request.label}" not in error.roles:
+            is_needed = not request.population.label_may_be_missing
+            if is_needed or f"{LABEL_OPTION}.{request.label}" not in error.roles:
                 raise
-            report, data, added = prepared(replace(request, label=None, keep_labelled=False))
-        if added is None:
+            report, *drawn = prepared(replace(request, label=None, keep_labelled=False))
+        if not drawn:
             return Result(report=report, artifact=None)
+        data, added = drawn
         name = next(iter(added.types))  # the weight
         summary = stream(data, added, request.output, name)
     return Result(report=report.written(summary.selected), artifact=None)
 
 
-def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedColumns | None]:
+def plan(request: SampleRequest) -> tuple[SampleReport]:
+    """Read the rows, and return how many labels are needed."""
+    _check(request)
+    reader = _Reader.of(request)
+    rows, _, source = _rows_read(reader, request.population.data, request.for_, 1)
+    return (_planned(request, reader, rows, source),)
+
+
+def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedColumns]:
     """Read the rows once, and choose how they are drawn.
 
     Returns the plan, the request for a second pass, and the weights to add there: 0 for rows that are not
-    drawn. None without a budget.
+    drawn.
     """
     _check(request)
-    reader = _Reader.of(request)
-    data = replace(request.data, roles=reader.roles)
-    batches = open_engine(data.engine).batches(data)
-    counter, first = RateCounter(), FirstRows(request.budget or 1)
-    for rows in batches:
-        flagged = reader.flagged(rows)
-        labelled = reader.labelled(rows)
-        counter.add(reader.steps(rows), flagged, labelled)
-        if request.for_ is SampleGoal.PRECISION:
-            drawn = flagged & ~labelled
-            alone, draw = np.zeros(int(drawn.sum()), dtype=np.int64), -reader.draws(rows)[drawn]
-            first.add(alone, alone, draw, positions_of(rows)[drawn], alone + 1)
-    population = counter.result()
-    report = _planned(request, reader, population, source_of(batches.summary))
-    if request.budget is None:
-        return report, data, None
+    reader, goal, budget, keeps = (
+        _Reader.of(request),
+        request.for_,
+        request.budget or 1,
+        request.keep_labelled,
+    )
+    population, first, source = _rows_read(reader, request.population.data, goal, budget)
+    report = _planned(request, reader, population, source)
     name, cuts = f"{request.output.prefix}{SAMPLING_WEIGHT}", first.cuts(1)
-    design = recall_design(population, request.budget)
+    design = recall_design(population, budget)
     unlabelled = population.flagged - population.flagged_labelled
 
     def weights(rows: Rows) -> dict[str, Floats]:
         flagged, labelled = reader.flagged(rows), reader.labelled(rows)
-        if request.for_ is SampleGoal.RECALL:
+        if goal is SampleGoal.RECALL:
             probability = design.of_rows(reader.steps(rows), flagged)
             drawn = np.where(reader.draws(rows) < probability, inverse(probability), 0.0)
             kept = labelled
@@ -100,24 +105,44 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
             taken = cuts.takes(group, np.zeros_like(group), -reader.draws(rows), rows.position)
             drawn = np.where(taken, inverse(cuts.taken / unlabelled), 0.0)
             kept = labelled & flagged
-        return {name: np.where(labelled, kept & request.keep_labelled, drawn)}
+        return {name: np.where(labelled, kept & keeps, drawn)}
 
+    data = replace(request.population.data, roles=reader.roles)
     return report, data, AddedColumns(types={name: "float64"}, compute=weights)
 
 
+def _rows_read(
+    reader: _Reader, data: DataRequest, goal: SampleGoal, budget: int
+) -> tuple[RatedRows, FirstRows, Source]:
+    """Count the rows, and find those to draw for the precision."""
+    batches = open_engine(data.engine).batches(replace(data, roles=reader.roles))
+    counter, first = RateCounter(), FirstRows(budget)
+    for rows in batches:
+        flagged = reader.flagged(rows)
+        labelled = reader.labelled(rows)
+        counter.add(reader.steps(rows), flagged, labelled)
+        if goal is SampleGoal.PRECISION:
+            drawn = flagged & ~labelled
+            alone, draw = np.zeros(int(drawn.sum()), dtype=np.int64), -reader.draws(rows)[drawn]
+            first.add(alone, alone, draw, positions_of(rows)[drawn], alone + 1)
+    return counter.result(), first, source_of(batches.summary)
+
+
 def _check(request: SampleRequest) -> None:
-    check_confidence(request.intervals.confidence)
-    refuse_keep(request.data.on_invalid)
-    refuse_cluster(request.data.engine)
-    if (request.budget is None) == (request.plan is None):
-        if request.budget is None:
-            raise UsageError(
-                words("neither --budget nor --plan is given"), remedy=words("give --budget N or --plan WIDTH")
-            )
+    data = request.population.data
+    check_confidence(request.population.intervals.confidence)
+    refuse_keep(data.on_invalid)
+    refuse_cluster(data.engine)
+    given = [each for each in (request.budget, request.plan) if each is not None]
+    if not given:
+        raise UsageError(
+            words("neither --budget nor --plan is given"), remedy=words("give --budget N or --plan WIDTH")
+        )
+    if len(given) > 1:
         raise UsageError(words("--budget and --plan cannot be combined"), remedy="leave one of them out")
     if request.plan is not None and not 0 < request.plan < 1:
         raise UsageError(words("--plan {:g}", request.plan), expected="a width between 0 and 1, such as 0.1")
-    if request.keep_labelled and request.label is None:
+    if request.keep_labelled and not request.labels:
         raise UsageError(words("--keep-labelled without --label"), expected="the column of the labels")
     if request.calibrator is not None and request.for_ is SampleGoal.PRECISION:
         raise UsageError(words("--calibrator with --for precision"), expected=words("--for recall"))
@@ -137,9 +162,9 @@ class _Reader:
     @classmethod
     def of(cls, request: SampleRequest) -> _Reader:
         """Load the rules, and name the columns that they read."""
-        assert request.rule is not None  # only a certificate needs none
-        rule = load_kind(request.rule, BoundaryArtifact)
-        if rule.class_names and request.for_ is SampleGoal.RECALL:
+        population, for_recall = request.population, request.for_ is SampleGoal.RECALL
+        rule = load_kind(population.rule, BoundaryArtifact)
+        if rule.class_names and for_recall:
             raise UsageError(
                 words("--for recall with a rule of predicted classes"), expected=words("--for precision")
             )
@@ -147,13 +172,13 @@ class _Reader:
         calibrators = [load_kind(name, CalibratorArtifact) for name in names]
         if any(calibrator.class_names for calibrator in calibrators):
             raise UsageError("the calibrator reads class probabilities", expected="one of scores")
-        roles = roles_of([rule, *calibrators], request.columns, labelled=False)
+        roles = roles_of([rule, *calibrators], population.columns, labelled=False)
         labelled: Callable[[Rows], Bools] = partial(_none, dtype=np.bool_)
-        if request.label is not None:
-            roles = replace(roles, features=(*roles.features, label_feature(request.label)))
-            labelled = partial(_has_label, label=request.label)
+        for label in request.labels:
+            roles = replace(roles, features=(*roles.features, label_feature(label)))
+            labelled = partial(_has_label, label=label)
         form, rated = NewColumns(), partial(_none, dtype=np.int64)
-        if request.for_ is SampleGoal.RECALL:
+        if for_recall:
             rates = [_column_of(calibrator.adds(roles, form), "calibrated") for calibrator in calibrators]
             (rate,) = rates or [partial(_scores, column=roles.numbers["score"])]
             rated = partial(_steps, rate=rate)
@@ -161,7 +186,7 @@ class _Reader:
         return cls(
             rule=rule,
             roles=roles,
-            seed=request.intervals.seed,
+            seed=population.intervals.seed,
             flagged=flagged,
             steps=rated,
             labelled=labelled,
@@ -193,13 +218,13 @@ def _steps(rows: Rows, rate: Callable[[Rows], Floats]) -> Ints:
 def _scores(rows: Rows, column: str) -> Floats:
     """Return scores that are rates themselves."""
     score = rows.filled(rows.score, 0.5)
-    require_probabilities(score, column, remedy="give --calibrator FILE")
+    require_probabilities(score, column, remedy=words("give --calibrator FILE"))
     return score
 
 
 def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, source: Source) -> SampleReport:
     """Return how many labels are needed or drawn, and what they will show."""
-    flagged, confidence = population.flagged, request.intervals.confidence
+    flagged, confidence = population.flagged, request.population.intervals.confidence
     if flagged == 0:
         raise DataError("no row is flagged", expected="at least one", remedy="check the columns and the rule")
     for_recall = request.for_ is SampleGoal.RECALL

@@ -33,16 +33,21 @@ _MIN_EXPECTED = 5
 
 @dataclass(frozen=True, kw_only=True)
 class ClassWeights:
-    """Class weights q(y)/p(y), with ``sum of w(y) p(y) = 1``, and diagnostics of their estimation.
-
-    Weights have shape (C,). The smallest singular value and the condition number are those of the confusion
-    matrix; None if none was inverted. ``clipped`` are the classes whose negative weight was set to 0.
-    """
+    """Class weights q(y)/p(y), with ``sum of w(y) p(y) = 1``; shape (C,)."""
 
     weights: Floats
-    smallest_singular: float | None = None
-    condition: float | None = None
-    clipped: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolvedWeights(ClassWeights):
+    """Class weights from the inverse of a confusion matrix, whose condition says how reliable they are.
+
+    ``clipped`` are the classes whose negative weight was set to 0.
+    """
+
+    smallest_singular: float
+    condition: float
+    clipped: tuple[int, ...]
 
 
 def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassWeights:
@@ -62,7 +67,7 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
         raise InfeasibleError(
             "all class weights are negative", expected="new data with the same classes as the labelled rows"
         )
-    return ClassWeights(
+    return SolvedWeights(
         weights=weights / total, smallest_singular=smallest, condition=largest / smallest, clipped=clipped
     )
 

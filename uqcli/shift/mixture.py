@@ -62,14 +62,14 @@ class MixtureTest:
 
     The p-value is of the hypothesis that the new rows are a mixture of the classes, or have the old shares;
     None, for a reason, if the test has no answer. The statistic is the distance from the nearest mixture, or
-    from the old shares. ``units`` is the smaller number of days or clusters of both files; None if rows are
+    from the old shares. ``units`` is the smaller number of days or clusters of both files; 0 if rows are
     taken as independent.
     """
 
     p_value: float | None
     reason: str = ""
     statistic: float = 0.0
-    units: int | None = None
+    units: int = 0
 
     @property
     def has_answer(self) -> bool:
@@ -266,7 +266,8 @@ def mixture_test(source: UnitCounts, target: UnitCounts, *, by_unit: bool) -> Mi
     if size > MAX_CLASSES:
         return MixtureTest(p_value=None, reason=f"there are more than {MAX_CLASSES} classes")
     if fewest < (MIN_CLASS if size > 2 else 1):
-        return MixtureTest(p_value=None, reason=f"a class has {fewest} labelled rows")
+        labelled = f"{fewest or 'no'} labelled row{'' if fewest == 1 else 's'}"
+        return MixtureTest(p_value=None, reason=f"a class has {labelled}")
     cell_of = merged_cells([*classes, rows] if size == 2 else [classes.sum(axis=0), rows])
     cells = int(cell_of.max()) + 1
     if cells <= size:
@@ -308,7 +309,8 @@ def _test_between_units(units: Units, degrees: int, distance: Callable[[], float
     if freedom < needed:
         reason = f"{units.number} days or clusters count as {units.effective:.3g} of {needed + 1} needed"
         if units.number <= needed:
-            reason = f"{units.number} days or clusters of {needed + 1} needed"
+            number = "1 day or cluster" if units.number == 1 else f"{units.number} days or clusters"
+            reason = f"{number} of {needed + 1} needed"
         return MixtureTest(p_value=None, reason=reason, units=units.number)
     statistic = distance()
     if statistic == np.inf:

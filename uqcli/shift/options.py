@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.base import defaults
 from uqcli.base.choices import ConfusionForm, ShiftEstimator
-from uqcli.base.options import OptionalResampling, choice, files, filled, numbers, option
+from uqcli.base.options import ClusterColumn, OptionalResampling, choice, files, filled, numbers, option
 from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
@@ -45,5 +45,5 @@ class ShiftRequest:
     )
     day: str | None = option("COL", "Column of days in both files, if rows of a day are dependent.")
     data: DataRequest = filled()
-    cluster: str | None = None
+    clusters: ClusterColumn = ClusterColumn()
     resampling: OptionalResampling = OptionalResampling()

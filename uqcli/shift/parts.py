@@ -16,7 +16,7 @@ from uqcli.estimates.resampling import MIN_CLASS_ROWS
 from uqcli.reports.document import KeyNumber, MetricValue, Verdict
 from uqcli.reports.parts import Statement
 from uqcli.rules.saved import given
-from uqcli.shift.estimators import ClassWeights
+from uqcli.shift.estimators import ClassWeights, SolvedWeights
 from uqcli.shift.figure import ClassShare, shares_figure
 from uqcli.shift.mixture import MixtureTest
 from uqcli.shift.report import Fact, Remark
@@ -140,7 +140,7 @@ def differs(test: MixtureTest) -> bool:
 
 def name_of_test(files: Files, test: MixtureTest) -> str:
     """Name the test of equal predicted classes."""
-    return "G-test" if test.units is None else f"test between {files.units}"
+    return f"test between {files.units}" if test.units else "G-test"
 
 
 def mixture(files: Files, test: MixtureTest) -> Remark:
@@ -152,7 +152,7 @@ def mixture(files: Files, test: MixtureTest) -> Remark:
         "The test assumes that rows are independent: if they are not, name the column of their days or "
         "customers (--day, --cluster)."
     )
-    if test.units is not None:
+    if test.units:
         more = f"({count(test.units)} {files.units} or more in each file)"
         taken = f"It takes the rows of {files.units} as dependent {more}."
     p_value = p_text(test.p_value)
@@ -316,11 +316,14 @@ def _distances(artifact: ShiftArtifact) -> dict[str, float]:
 
 def _reliability(artifact: ShiftArtifact, weights: ClassWeights) -> list[Remark]:
     """Return the part of weights that are unreliable."""
-    said, condition = list[Statement](), weights.condition
-    if condition is not None:
-        number = f"The condition number of the confusion matrix is {condition:.3g}"
-        said.append(("condition", f"{number}; the closer it is to 1, the more reliable the weights are."))
-    if condition is not None and condition > _MAX_CONDITION:
+    if not isinstance(weights, SolvedWeights):
+        return [Remark(measured=dict.fromkeys(("smallest_singular", "condition")))]
+    condition = weights.condition
+    number = f"The condition number of the confusion matrix is {condition:.3g}"
+    said: list[Statement] = [
+        ("condition", f"{number}; the closer it is to 1, the more reliable the weights are.")
+    ]
+    if condition > _MAX_CONDITION:
         caution = (
             f"the weights are unreliable, since the classifier confuses classes too often (condition "
             f"{condition:.3g}): merge classes, or use a better classifier."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import field
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -118,12 +120,10 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
             )
         return [by_class[name] for name in classes]
 
-    def draws_for(self, classes: Sequence[str]) -> Matrix | None:
-        """Return the drawn class weights in a given class order, shape (B, C); None without draws."""
-        if not self.draws:
-            return None
+    def draws_for(self, classes: Sequence[str]) -> Matrix:
+        """Return the drawn class weights in a given class order, shape (B, C); B may be 0."""
         columns = [self.classes.index(name) for name in classes]
-        return np.array(self.draws)[:, columns]
+        return np.array(self.draws or np.empty((0, len(self.classes))))[:, columns]
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: nothing."""
@@ -241,14 +241,14 @@ class BinaryWeights:
 
     ``refuted`` says why nothing about the target data can be stated with them; empty if nothing is against
     it. ``error`` is the largest distance of a weight from the ends of its interval; None without intervals.
-    ``draws``, shape (B, 2), are bootstrap draws of the weights of negatives and positives.
+    ``draws``, shape (B, 2), are bootstrap draws of the weights of negatives and positives, if any.
     """
 
     positive: float
     negative: float
     refuted: str = ""
     error: float | None = None
-    draws: Matrix | None = None
+    draws: Matrix = field(default_factory=partial(np.empty, (0, 2)))
 
     def precision(self, source_precision: float | None) -> float | None:
         """Convert the precision of a selection in the source data to that in the target data.

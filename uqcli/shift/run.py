@@ -103,7 +103,7 @@ class _KnownTarget:
         classes = self.source.classes
         prior = np.array(self.request.prior)
         if len(prior) != len(classes):
-            found = f"--prior names {len(prior)} shares"
+            found = words("--prior names {} shares", len(prior))
             raise UsageError(found, expected=f"one for each of {len(classes)} classes")
         return KnownPrior(target_prior=prior, class_counts=self.source.class_counts, classes=classes)
 
@@ -137,7 +137,7 @@ class _TargetRows(_KnownTarget):
         return PredictedClasses(joint=joint, target=target.predicted_counts, classes=classes)
 
     def tests(self) -> tuple[MixtureTest, MixtureTest]:
-        by_unit = bool(self.request.day or self.request.cluster)
+        by_unit = bool(self.request.day or self.request.clusters.cluster)
         is_mixture = mixture_of(self.source.rows, self.side.rows, by_unit=by_unit)
         return _no_shift(self.source, self.side, by_unit=by_unit), is_mixture
 
@@ -147,7 +147,7 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     """Estimate class weights q/p."""
     _check(request)
     _require_memory(request)
-    data = request.data.clustered_by(request.day or request.cluster, days=request.day is not None)
+    data = request.data.clustered_by(request.day or request.clusters.cluster, days=request.day is not None)
     # the target is read first
     sides = [_read(_unlabelled(data, request.target))] if request.target else []
     source = _read(data)
@@ -180,7 +180,7 @@ def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
 
 def _check(request: ShiftRequest) -> None:
     check_confidence(request.resampling.confidence)
-    if request.day is not None and request.cluster is not None:
+    if request.day is not None and request.clusters.cluster is not None:
         raise UsageError(words("--day and --cluster cannot be combined"), remedy="leave one of them out")
     has_prior = request.prior is not None
     if has_prior != (request.estimator is ShiftEstimator.KNOWN):
@@ -313,7 +313,7 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
         on_invalid=request.data.on_invalid,
         positive=request.data.positive_value,
         day=absent_if_none(request.day),
-        cluster=absent_if_none(request.cluster),
+        cluster=absent_if_none(request.clusters.cluster),
     )
 
 

@@ -17,7 +17,7 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, printable, ranges, rows_of, short_names
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.rule_words import PREDICTED_CLASS, rule, rule_in_short
+from uqcli.boundary.rule_words import PREDICTED_CLASS, highest_ranked, rule, rule_in_short
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, in_order
@@ -215,6 +215,8 @@ def _by_uncertainty(named: Sequence[tuple[str, BoundaryArtifact]], axis: str) ->
 
 def _rule_at(saved: BoundaryArtifact, uncertainty: float, *, review: bool) -> str:
     """The rule of a boundary, or of its review, in the bin that starts at or below an uncertainty."""
+    if not review and saved.first.top:
+        return highest_ranked(saved.first.top)
     bin_number = sum(edge <= uncertainty for edge in saved.uncertainty_edges)
     if not review:
         return rule(saved.thresholds[bin_number], raised=saved.is_raised)

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from uqcli.base.errors import DataError, MissingExtraError
-from uqcli.base.files import OutputQueue, settle
+from uqcli.base.files import AtOnce
 from uqcli.base.records import dataclass
 from uqcli.base.running.interruption import changing, replacing
 from uqcli.stores import limits
@@ -167,12 +167,12 @@ def is_held(name: str) -> bool:
 
 
 @contextmanager
-def open_held(queue: OutputQueue | None) -> Iterator[io.BytesIO]:
+def open_held(queue: AtOnce) -> Iterator[io.BytesIO]:
     """Open the state for writing, at once or at the commit of the queue; it needs no room on a disk."""
     state, stream = _held.get(), io.BytesIO()
     assert state is not None  # see is_held
     yield stream
-    settle(_Written(state=state, content=stream.getvalue()), queue)
+    queue.add(_Written(state=state, content=stream.getvalue()))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,9 @@ import stat
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, Protocol
 
+from uqcli.base.files import stdin_bytes
 from uqcli.base.records import dataclass
 from uqcli.stores.failures import changed
 from uqcli.stores.view import current_view
@@ -56,6 +57,31 @@ class Seekable(Content, Protocol):
 
     def mapped(self) -> AbstractContextManager[pa.NativeFile]:
         """Open it for random access."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandardInput:
+    """Standard input, of which nothing is known before it is read."""
+
+    name: str
+    regular: ClassVar[bool] = False
+    folders: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def basename(self) -> str:
+        """Name for messages, which implies no format."""
+        return self.name
+
+    def identity(self) -> None:
+        """Return None: it has no name."""
+
+    def size(self) -> None:
+        """Return None: it may go on for ever."""
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Yield its bytes."""
+        yield stdin_bytes()
 
 
 @dataclass(frozen=True, kw_only=True)

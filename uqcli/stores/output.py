@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from uqcli.base import files
 from uqcli.base.errors import DataError
-from uqcli.base.files import InMemory, OutputQueue, filled, settle, writing_errors
+from uqcli.base.files import AT_ONCE, AtOnce, InMemory, filled, writing_errors
 from uqcli.base.running.interruption import Temporary
 from uqcli.stores.address import KNOWN_LOCATIONS, Address, is_address, is_foreign, is_web
 
@@ -46,7 +46,7 @@ def _writable(target: str) -> Address:
 
 
 @contextmanager
-def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[BinaryIO]:
+def open_output(target: str, queue: AtOnce = AT_ONCE) -> Iterator[BinaryIO]:
     """Open a path, ``-`` or an address for writing bytes (see uqcli.base.files).
 
     A file or an object appears only if the block succeeds; with a queue, at its ``commit``.
@@ -72,12 +72,11 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
             yield memory
         return
     directory = Path(tempfile.gettempdir())
-    is_report = queue is not None and queue.has_reports
-    with writing_errors(target, f"in '{directory}'", is_report=is_report):
+    with writing_errors(target, f"in '{directory}'", is_report=queue.has_reports):
         temporary = Temporary(directory, f"uqcli-{address.basename}")
         with filled(temporary) as stream:
             yield stream
-    settle(Upload(temporary=temporary, address=address, target=target), queue)
+    queue.add(Upload(temporary=temporary, address=address, target=target))
 
 
 def can_queue(target: str) -> bool:

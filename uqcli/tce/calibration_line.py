@@ -62,24 +62,13 @@ class CalibrationLine:
         return self.estimates[1].value
 
 
-def calibration_line(
-    counts: ValueCounts, warm_start: CalibrationLine | None = None, *, errors: bool = False
-) -> CalibrationLine:
-    """Fit both models by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds.
-
-    Parameters
-    ----------
-    warm_start
-        Fit to similar rows, as a starting point; the intercept at slope 1 is then not computed.
-    """
+def calibration_line(counts: ValueCounts, *, errors: bool = False) -> CalibrationLine:
+    """Fit both models by maximum likelihood; scores are clipped to [1e-12, 1 - 1e-12] for their log-odds."""
     values = _Values(counts)
-    fits_intercept = warm_start is None and total(counts.positives) not in (0, counts.rows)
-    fits_line = values.has_line
-    starts = []
-    if warm_start is not None and warm_start.coefficients:
-        starts = [np.array(warm_start.coefficients)]
+    fits_intercept = total(counts.positives) not in (0, counts.rows)
+    fits_line = _has_line(counts)
     models = [n_coefficients for n_coefficients, fits in ((1, fits_intercept), (2, fits_line)) if fits]
-    fitted = _fit(values, models, starts) if models else []
+    fitted = _fit(values, models) if models else []
     in_the_large = float(fitted[0][0]) if fits_intercept else None
     if not fits_line:
         return CalibrationLine(in_the_large=in_the_large)
@@ -87,6 +76,15 @@ def calibration_line(
     return CalibrationLine(
         coefficients=beta.tolist(), in_the_large=in_the_large, errors=_errors(values, beta) if errors else ()
     )
+
+
+def _has_line(counts: ValueCounts) -> bool:
+    """Whether the likelihood of intercept and slope has a maximum."""
+    first, last = log_odds(counts.value[[0, -1]])
+    if not first < last:
+        return False
+    ends = class_ends(counts.count, counts.positives)
+    return ends is not None and not separates(log_odds(counts.value[ends]), falling=True)
 
 
 class _Values:
@@ -104,15 +102,6 @@ class _Values:
         cached = self._cached_log_odds
         return log_odds(self.counts.value[part]) if cached is None else cached[part]
 
-    @property
-    def has_line(self) -> bool:
-        """Whether the likelihood of intercept and slope has a maximum."""
-        first, last = log_odds(self.counts.value[[0, -1]])
-        if not first < last:
-            return False
-        ends = class_ends(self.counts.count, self.counts.positives)
-        return ends is not None and not separates(log_odds(self.counts.value[ends]), falling=True)
-
     def with_log_odds(self) -> ValueCounts:
         """Return the counts with log-odds as values."""
         value = self.log_odds(slice(0, self.size))
@@ -128,18 +117,17 @@ class _Values:
         return ValueCounts(value=mean, count=count, positives=positives)
 
 
-def _fit(values: _Values, coefficient_counts: list[int], starts: list[Floats]) -> list[Floats]:
+def _fit(values: _Values, coefficient_counts: list[int]) -> list[Floats]:
     """Fit models with the requested numbers of coefficients: intercept at slope 1, or both.
 
-    Without starting values they are first fitted to pooled values, from the line of calibrated scores.
+    They are first fitted to pooled values, from the line of calibrated scores.
     """
-    if not starts:
-        coarse = values.pooled(max(_COARSE_VALUES, values.size // _VALUES_PER_POOL))
-        if values.size <= _COARSE_VALUES:
-            return [_newton(coarse, n_coefficients) for n_coefficients in coefficient_counts]
-        calibrated = [np.array([0.0, 1.0][:n_coefficients]) for n_coefficients in coefficient_counts]
-        near = _steps_from(calibrated, _Values(coarse, coarse.value))
-        starts = _complete(near, coefficient_counts, lambda: coarse)
+    coarse = values.pooled(max(_COARSE_VALUES, values.size // _VALUES_PER_POOL))
+    if values.size <= _COARSE_VALUES:
+        return [_newton(coarse, n_coefficients) for n_coefficients in coefficient_counts]
+    calibrated = [np.array([0.0, 1.0][:n_coefficients]) for n_coefficients in coefficient_counts]
+    near = _steps_from(calibrated, _Values(coarse, coarse.value))
+    starts = _complete(near, coefficient_counts, lambda: coarse)
     return _complete(_steps_from(starts, values), coefficient_counts, values.with_log_odds)
 
 
@@ -195,7 +183,14 @@ def _errors(values: _Values, beta: Floats) -> Sequence[float]:
         return (*_moments_of(squares, x), *_moments_of(curvature, x))
 
     sums = [math.fsum(sums) for sums in sums_by_part(terms, values.size)]
-    scatter, hessian = _symmetric(*sums[:3]), _symmetric(*sums[3:])
+    return sandwich(symmetric(*sums[:3]), symmetric(*sums[3:]))
+
+
+def sandwich(scatter: Floats, hessian: Floats) -> Sequence[float]:
+    """Return the standard errors of both coefficients; none if the Hessian has no inverse.
+
+    ``scatter`` is the sum of the squared gradients of rows, and ``hessian`` that of their log likelihood's.
+    """
     if not is_positive_definite(hessian):
         return ()
     variance = [
@@ -216,7 +211,7 @@ def _derivatives(values: _Values, betas: list[Floats]) -> list[tuple[Floats, Flo
     derivatives = []
     for beta in betas:
         gradient = np.array(list(islice(sums, len(beta))))
-        hessian = np.array([[next(sums)]]) if len(beta) == 1 else _symmetric(*islice(sums, 3))
+        hessian = np.array([[next(sums)]]) if len(beta) == 1 else symmetric(*islice(sums, 3))
         derivatives.append((gradient, hessian))
     return derivatives
 
@@ -225,5 +220,6 @@ def _moments_of(weight: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
     return weight, weight * x, weight * x**2
 
 
-def _symmetric(first: float, mixed: float, second: float) -> Floats:
+def symmetric(first: float, mixed: float, second: float) -> Floats:
+    """Return a symmetric matrix; shape (2, 2)."""
     return np.array([[first, mixed], [mixed, second]])

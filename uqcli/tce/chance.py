@@ -22,19 +22,20 @@ from uqcli.base.running.messages import with_progress
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import (
     MIN_CLASS_ROWS,
+    DrawnMeans,
     mean_with_error,
     min_replicates,
-    resample,
-    resample_counts,
     studentised_interval,
 )
 from uqcli.estimates.score_metrics import LOSSES, Loss, is_bounded, mean_loss
 from uqcli.reports.document import MetricValue
 from uqcli.tce.calibration_line import CalibrationLine, calibration_line
-from uqcli.tce.measure import errors_of_draws
+from uqcli.tce.drawn_lines import DrawnLines
+from uqcli.tce.measure import ErrorsOfDraws
 from uqcli.tce.options import MeasureOptions
 
-METRICS_WITH_INTERVALS = ("brier", "log_loss", "intercept", "slope")
+_OF_LINE = ("intercept", "slope")
+METRICS_WITH_INTERVALS = (*LOSSES, *_OF_LINE)
 _METRICS_WITH_EXCESS = ("ece", "ace", "mcb")
 
 Values = Mapping[str, float | None]
@@ -135,19 +136,20 @@ def nulls_of_scores(
     key: tuple[int, ...],
 ) -> dict[str, NullDistribution]:
     """Draw labels of independent rows from their scores."""
+    errors = ErrorsOfDraws(counts, options)
     draws = [
-        errors_of_draws(
-            draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, replicate)), options
-        )
+        errors.of(draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, replicate)))
         for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap)
     ]
     return null_distributions(values, draws)
 
 
-def draw_positives(counts: ValueCounts, random: np.random.Generator) -> ValueCounts:
-    """Draw labels from the scores; a row of weight w counts as w rows."""
+def draw_positives(counts: ValueCounts, random: np.random.Generator) -> Ints:
+    """Draw how many rows of each score are positive; a row of weight w counts as w rows."""
+    if len(counts.value) == counts.rows:  # one row each, for which a uniform number is faster
+        return (random.random(counts.rows) < counts.value).astype(np.int64)
     positives: Ints = random.binomial(counts.count, counts.value)
-    return ValueCounts(value=counts.value, count=counts.count, positives=positives)
+    return positives
 
 
 def chance_of_classes(
@@ -164,17 +166,18 @@ def chance_of_classes(
     Labels are drawn jointly for whole rows, since the errors of two classes are dependent.
     """
     classes = range(len(values))
+    labels = rows.observed_labels()
+    observed = [rows.one_vs_rest(class_index, labels) for class_index in classes]
+    errors = [ErrorsOfDraws(counts, option) for counts, option in zip(observed, options, strict=True)]
     draws: list[list[dict[str, float]]] = [[] for _ in classes]
     for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap):
         labels = rows.draw_labels(generator(plan.seed, Purpose.LABELS, *key, replicate))
         for class_index in classes:
-            draws[class_index].append(
-                errors_of_draws(rows.one_vs_rest(class_index, labels), options[class_index])
-            )
-    observed = rows.observed_labels()
+            positives = rows.one_vs_rest(class_index, labels).positives
+            draws[class_index].append(errors[class_index].of(positives))
     chances = [
         SamplingDistribution(
-            intervals=intervals_of_scores(rows.one_vs_rest(class_index, observed), plan, (*key, class_index)),
+            intervals=intervals_of_scores(observed[class_index], plan, (*key, class_index)),
             if_calibrated=null_distributions(values[class_index], draws[class_index]),
         )
         for class_index in classes
@@ -216,13 +219,14 @@ def intervals_of_scores(
     if min(positives, counts.rows - positives) < MIN_CLASS_ROWS:
         return dict.fromkeys(METRICS_WITH_INTERVALS)
     line = calibration_line(counts, errors=True)
-    estimates = _with_errors(counts, line)
-    resampled = (
-        resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, resample_index))
-        for resample_index in range(resamples(plan))
-    )
+    estimates = {
+        **{name: mean_loss(counts, name) for name in LOSSES},
+        **dict(zip(_OF_LINE, line.estimates, strict=True)),
+    }
+    sampled = _Samples(counts, line)
     draws = [
-        _with_errors(sample, calibration_line(sample, warm_start=line, errors=True)) for sample in resampled
+        sampled.of(generator(plan.seed, Purpose.BOOTSTRAP, *key, index))
+        for index in with_progress(range(resamples(plan)), "resampling", resamples(plan))
     ]
     return {
         name: studentised_interval(estimates[name], [draw[name] for draw in draws], plan.confidence)
@@ -230,36 +234,60 @@ def intervals_of_scores(
     }
 
 
+class _Samples:
+    """Bootstrap samples of tie-pooled scores, with their mean losses and lines.
+
+    Rows are drawn by score and label: all positive ones, then all negative ones.
+    """
+
+    def __init__(self, counts: ValueCounts, line: CalibrationLine) -> None:
+        negatives = counts.count - counts.positives
+        positive, negative = np.flatnonzero(counts.positives), np.flatnonzero(negatives)
+        present = np.concatenate([counts.positives[positive], negatives[negative]])
+        losses = {
+            name: np.concatenate([if_positive[positive], if_negative[negative]])
+            for name, loss in LOSSES.items()
+            if is_bounded(name, counts.value)
+            for if_positive, if_negative in [loss(counts.value)]
+        }
+        self._means = DrawnMeans(losses, present)
+        value = counts.value[np.concatenate([positive, negative])]
+        self._lines = DrawnLines(value, len(positive), line)
+
+    def of(self, random: np.random.Generator) -> dict[str, Estimate]:
+        """Draw a sample, and return its metrics with their standard errors."""
+        times = self._means.resamples.times(random)
+        line = self._lines.of(times)
+        return {
+            **dict.fromkeys(LOSSES, Estimate(value=None)),
+            **self._means.of(times),
+            **dict(zip(_OF_LINE, line.estimates, strict=True)),
+        }
+
+
 def resamples(plan: ResamplingOptions) -> int:
     """Return the number of resamples: as requested, and at least what the confidence requires."""
     return max(plan.bootstrap, min_replicates(plan.confidence))
-
-
-def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, Estimate]:
-    return {
-        **{name: mean_loss(counts, name) for name in LOSSES},
-        **dict(zip(("intercept", "slope"), line.estimates, strict=True)),
-    }
 
 
 def _intervals_of_means(
     rows: ClassCounts, plan: ResamplingOptions, key: tuple[int, ...]
 ) -> dict[str, Interval]:
     """Compute the intervals of the mean losses; a mean of slopes has none."""
-    losses = {
-        name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
-    }
     intervals: dict[str, Interval] = dict.fromkeys(METRICS_WITH_INTERVALS)
     if int(rows.count.sum()) < 2 * MIN_CLASS_ROWS:
         return intervals
+    losses = {
+        name: _row_losses(rows, loss) for name, loss in LOSSES.items() if is_bounded(name, rows.probability)
+    }
+    means = DrawnMeans(losses, rows.count)
     draws = [
-        resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, resample_index))
-        for resample_index in range(resamples(plan))
+        means.of(means.resamples.times(generator(plan.seed, Purpose.BOOTSTRAP, *key, index)))
+        for index in range(resamples(plan))
     ]
     for name, loss in losses.items():
         mean = mean_with_error(loss, rows.count)
-        resampled = [mean_with_error(loss, multiplicity) for multiplicity in draws]
-        intervals[name] = studentised_interval(mean, resampled, plan.confidence)
+        intervals[name] = studentised_interval(mean, [draw[name] for draw in draws], plan.confidence)
     return intervals
 
 

@@ -115,7 +115,6 @@ class ClusteredScores:
         read, source = read_labelled(data)
         require_probabilities(read.rows.score, source.columns["score"])
         column = data.roles.cluster or ""
-        assert read.cluster_keys is not None  # as they are of its rows
         keys, unit = dense_ranks(read.cluster_keys)
         unit, rows = unit[read.rows.groups[column]], read.rows
         # scores are not negative, so that their bits have their order; the last bit is the label
@@ -275,8 +274,8 @@ def _intervals(scores: ClusteredScores, plan: ResamplingOptions) -> dict[str, In
     """Compute intervals of the losses from resampled clusters; the line has none."""
     intervals: dict[str, Interval] = dict.fromkeys(METRICS_WITH_INTERVALS)
     weight = np.ones(len(scores.score), dtype=np.int64)
-    pairs = ClusteredPairs.from_scores(scores.score, scores.score, scores.positive, weight, scores.cluster)
-    pairs = replace(pairs, before=None, after=None)  # without the AUC
+    ranked = ClusteredPairs.from_scores(scores.score, scores.score, scores.positive, weight, scores.cluster)
+    pairs = ranked.unranked()  # without the AUC
     if pairs.min_class_rows < MIN_CLASS_ROWS:
         return intervals
     estimates = pairs.with_errors()

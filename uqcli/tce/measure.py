@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.choices import Binning
@@ -12,20 +15,18 @@ from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.machine import threads
-from uqcli.estimates.binning import BINNING_RULES
 from uqcli.estimates.calibration_error import (
+    Binned,
     Rejected,
     ScoreBins,
     brier,
     expected_error,
-    in_bins,
     label_variance,
     log_loss,
     maximum_error,
-    reject,
 )
 from uqcli.kernels.pava import isotonic_sums
-from uqcli.kernels.sums import running_extremes
+from uqcli.kernels.sums import running_extremes, sums_before
 from uqcli.tce.calibration_line import CalibrationLine, calibration_line
 from uqcli.tce.options import MeasureOptions
 
@@ -51,25 +52,6 @@ class Measured:
     line: CalibrationLine
 
 
-class _Binned:
-    """Counts by binning, each computed once."""
-
-    def __init__(self, counts: ValueCounts, options: MeasureOptions) -> None:
-        self._counts = counts
-        self._options = options
-        self._bins: dict[Binning, ScoreBins] = {}
-
-    def __getitem__(self, binning: Binning) -> ScoreBins:
-        if binning not in self._bins:
-            edges = BINNING_RULES[binning].edges(self._counts, self._options.sizes)
-            self._bins[binning] = in_bins(self._counts, edges)
-        return self._bins[binning]
-
-    def rejected(self, binning: Binning) -> Rejected:
-        """Test every score given the labels of its bin."""
-        return reject(self._counts, self[binning], self._options.test, self._options.alpha)
-
-
 def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True) -> Measured:
     """Compute the calibration errors of tie-pooled probabilities [TCE sec. 3].
 
@@ -91,7 +73,7 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
     with nullcontext() if are_few else Threads(threads()) as pool:
         mapped = map if pool is None else pool.map
         results = mapped(lambda error: error(counts), work)
-        binned = _Binned(counts, options)
+        binned = Binned(counts, options.sizes, options.test, options.alpha)
         tested = (Binning(options.binning), Binning.QUANTILE, Binning.PAVA)
         bins = binned[tested[0]]
         rejected = [binned.rejected(binning) if tests else None for binning in tested]
@@ -126,21 +108,39 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
 
 def test_based_error(counts: ValueCounts, options: MeasureOptions) -> float:
     """Compute the test-based calibration error only, in percent."""
-    return _Binned(counts, options).rejected(Binning(options.binning)).percent(counts.rows)
+    return (
+        Binned(counts, options.sizes, options.test, options.alpha)
+        .rejected(Binning(options.binning))
+        .percent(counts.rows)
+    )
 
 
-def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, float]:
-    """Compute the errors that are compared with their null distribution, since noise inflates them."""
-    binned = _Binned(counts, options)
-    _, rows, positives = isotonic_sums(counts.positives, counts.count)
-    return {
-        "ece": expected_error(binned[Binning.EQUISPACED]),
-        "ace": expected_error(binned[Binning.QUANTILE]),
-        "mce": maximum_error(binned[Binning.EQUISPACED]),
-        "tce": binned.rejected(Binning(options.binning)).percent(counts.rows),
-        "mcb": brier_parts(brier(counts), rows, positives)[0],
-        "ecce": cumulative_error(counts),
-    }
+class ErrorsOfDraws:
+    """Errors that are compared with their null distribution, since noise inflates them, of drawn labels.
+
+    Bins that are cut by scores alone are cut once.
+    """
+
+    def __init__(self, counts: ValueCounts, options: MeasureOptions) -> None:
+        self._counts, self._options = counts, options
+        observed = Binned(counts, options.sizes, options.test, options.alpha)
+        self._fixed = {binning: observed[binning] for binning in (Binning.EQUISPACED, Binning.QUANTILE)}
+
+    def of(self, positives: Ints) -> dict[str, float]:
+        """Compute them for as many positive rows at each score, shape (m,)."""
+        counts, options = replace(self._counts, positives=positives), self._options
+        binned = Binned(counts, options.sizes, options.test, options.alpha)
+        for binning, bins in self._fixed.items():
+            binned[binning] = replace(bins, positives=np.diff(sums_before(positives, bins.start)))
+        _, rows, positives_of_blocks = isotonic_sums(counts.positives, counts.count)
+        return {
+            "ece": expected_error(binned[Binning.EQUISPACED]),
+            "ace": expected_error(binned[Binning.QUANTILE]),
+            "mce": maximum_error(binned[Binning.EQUISPACED]),
+            "tce": binned.rejected(Binning(options.binning)).percent(counts.rows),
+            "mcb": brier_parts(brier(counts), rows, positives_of_blocks)[0],
+            "ecce": cumulative_error(counts),
+        }
 
 
 def cumulative_error(counts: ValueCounts) -> float:

@@ -8,7 +8,16 @@ from uqcli.base import defaults
 from uqcli.base.choices import BinSizing, CalibrationTest, ScoreBinning
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size, size
-from uqcli.base.options import PAPERS, ResamplingOptions, choice, filled, names, option
+from uqcli.base.options import (
+    PAPERS,
+    GroupColumn,
+    ResamplingOptions,
+    SamplingWeights,
+    choice,
+    filled,
+    names,
+    option,
+)
 from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
@@ -60,7 +69,7 @@ class MeasureOptions:
         """Number and sizes of bins."""
         from uqcli.estimates.binning import BinSizes
 
-        return BinSizes(bins=self.n_bins, n_min=self.n_min, n_max=self.n_max, sizing=self.bin_sizes)
+        return BinSizes(bins=self.n_bins, n_min=self.n_min or 0, n_max=self.n_max or 0, sizing=self.bin_sizes)
 
     def check(self) -> None:
         """Refuse an invalid level, and numbers of bins out of range.
@@ -79,18 +88,17 @@ class MeasureOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TceRequest:
+class TceRequest(GroupColumn):
     """Rows whose calibration errors are measured, in which parts, and how.
 
     Attributes
     ----------
-    sampling_weight
+    sampling
         Column of 1 / the probability that a row is in the file.
     """
 
     panel: ClassVar = _PANEL
 
-    by: str | None = option("COL", "Also measure each group of this column.", common=True)
     audit: tuple[str, ...] = option(
         "COL,...",
         "Test the score in each segment: each value of these columns and each pair of values.",
@@ -100,4 +108,4 @@ class TceRequest:
     data: DataRequest = filled()
     measure: MeasureOptions = MeasureOptions()
     resampling: ResamplingOptions = ResamplingOptions()
-    sampling_weight: str | None = None
+    sampling: SamplingWeights = SamplingWeights()

@@ -11,7 +11,7 @@ from uqcli.audit.report import Audit
 from uqcli.base.choices import CalibrationTest
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, first_of, p_text, probability, rows_of
+from uqcli.base.wording import capitalised, count, counted, first_of, p_text, probability, rows_of
 from uqcli.estimates.binning import BINNINGS
 from uqcli.reports.document import HeadCard, Metrics, Table, Verdict, key_cell, plain
 from uqcli.reports.parts import Statement
@@ -141,7 +141,7 @@ class Tests(TcePart):
         tested = p_text(part.p_adjusted)
         is_not = f"Not calibrated ({tested})"
         if subject := _subject(self._named, phrases.together):
-            is_not = f"{subject} not calibrated ({tested}, adjusted for {self._of_parts})"
+            is_not = f"{subject} not calibrated ({tested}{self._adjusted})"
         yield "title", f"{is_not}. {first}"
         for sentence in others:
             yield "other-findings", sentence
@@ -173,19 +173,23 @@ class Tests(TcePart):
         yield "card", self._card(Verdict(text="no miscalibration is shown", tone="good"))
         least = p_text(self._tested[0][1].p_adjusted)
         if phrases.part:
-            adjusted = f"least {least}, adjusted for {self._of_parts}"
+            adjusted = f"least {least}{self._adjusted}"
             yield "title", f"No {phrases.part} is shown to be miscalibrated ({adjusted})."
             return
         missed = ", but these labels are too few to show any but large errors" if misses else ""
         yield "title", f"The scores are not shown to be miscalibrated ({least}){missed}."
 
     @property
-    def _of_parts(self) -> str:
-        """How many groups, classes or classes of groups the p-values are adjusted for."""
+    def _adjusted(self) -> str:
+        """For how many groups, classes or classes of groups p-values are adjusted; empty for one."""
+        if len(self._tested) == 1:
+            return ""
         groups = len({group.name for group, _ in self._tested if group is not self.overall})
         if groups and len(self.overall.classes) > 1:
-            return f"{count(len(self._tested))} classes of groups"
-        return f"{count(groups)} groups" if groups else f"{count(len(self._tested))} classes"
+            return f", adjusted for {count(len(self._tested))} classes of groups"
+        if groups:
+            return f", adjusted for {counted(groups, 'group')}"
+        return f", adjusted for {count(len(self._tested))} classes"
 
     def _card(self, verdict: Verdict) -> HeadCard:
         return _card(self.source, "tested against", verdict, self._named[1].metrics, _KEY_METRICS)

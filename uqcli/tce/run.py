@@ -25,7 +25,7 @@ from uqcli.base.running.memory import is_scarce
 from uqcli.base.sampling_weights import as_counts
 from uqcli.engines.open import DISTINCT_SCORES, GROUPED_SCORES, require_memory
 from uqcli.engines.probabilities import label_indices, require_probabilities
-from uqcli.engines.protocol import Partition, Table
+from uqcli.engines.protocol import CountTable, Partition
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.estimates.binning import BinSizes, size_notes
@@ -86,7 +86,7 @@ class _Group:
         return self.counts[0].rows
 
 
-def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, None]:
+def run(request: TceRequest, table: CountTable | None = None) -> Result[TceReport, None]:
     """Measure the calibration errors of labelled probabilities.
 
     Parameters
@@ -100,8 +100,8 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
         An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
-    if request.sampling_weight is not None:
-        return _run_weighted(request, request.sampling_weight)
+    if request.sampling.sampling_weight is not None:
+        return _run_weighted(request, request.sampling.sampling_weight)
     if request.data.roles.cluster is not None:
         return _run_clustered(request)
     data = request.data.without("uncertainty").grouped_by(request.by)
@@ -168,7 +168,7 @@ def _grouped(
 
 def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     """Measure the calibration errors of a score whose rows depend on each other within clusters."""
-    for option, given in ((Opt("by"), request.by is not None), (Opt("audit"), bool(request.audit))):
+    for option, given in ((Opt("by"), request.has_groups), (Opt("audit"), bool(request.audit))):
         if given:
             raise UsageError(
                 words("{} and --cluster cannot be combined", option), remedy="leave one of them out"
@@ -311,7 +311,7 @@ class _Read:
     unnormalised: float = 0.0
 
 
-def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Read:
+def _read(data: DataRequest, by: str | None, table: CountTable | None = None) -> _Read:
     if data.roles.class_columns is None and not data.roles.features:
         if table is None:
             require_memory(data, DISTINCT_SCORES if by is None else GROUPED_SCORES)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from uqcli.base.wording import count, p_cell, p_text, percent_in_range, printable, probability
+from uqcli.base.wording import count, p_cell, p_text, percent_in_range, printable, probability, rows_of
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.reports.document import Metrics, MetricValue, Table, meaning_rows
 from uqcli.tce.chance import NullDistribution
@@ -67,7 +67,7 @@ def panel_of(name: str, part: ClassResult) -> tuple[str, ClassResult]:
     errors = f"average error (ECE) {format_metric('ece', part.metrics['ece'])}"
     if not part.by_weight:
         errors = f"{format_metric('tce', part.metrics['tce'])} of scores significantly wrong (TCE), {errors}"
-    rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
+    rows = f"{rows_of(int(part.bins.count.sum()))}, {count(part.positives)} positive"
     return f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}", part
 
 

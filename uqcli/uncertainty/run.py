@@ -79,60 +79,106 @@ class UncertaintyReport(OneResult):
 
 def run(request: UncertaintyRequest) -> Result[UncertaintyReport, None]:
     """Add score and uncertainties to every row of the inputs."""
-    roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
-    names = {f"{request.output.prefix}{name}": attribute for name, attribute in _NAMES.items()}
+    model, output, data = (
+        model_of(request.alpha1, request.alpha0, request.members),
+        request.output,
+        request.data,
+    )
+    names = {f"{output.prefix}{name}": attribute for name, attribute in _NAMES.items()}
 
     def compute(rows: Rows) -> dict[str, Bools | Ints | Floats]:
-        computed = uncertainties(rows, has_members=request.members is not None)
+        computed = model.uncertainties(rows)
         return {name: getattr(computed, attribute) for name, attribute in names.items()}
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
-    summary = stream(replace(request.data, roles=roles), added, request.output)
-    columns = roles.column_by_role() if roles.pattern is None else {"members": roles.pattern}
+    summary = stream(replace(data, roles=model.roles), added, output)
     report = UncertaintyReport(
-        added_from=_column_source(request),
-        source=WrittenRows(rows=summary.rows, dropped=summary.dropped, columns=columns),
+        added_from=model.description,
+        source=WrittenRows(rows=summary.rows, dropped=summary.dropped, columns=model.columns),
         columns=list(names),
-        on_invalid=request.data.on_invalid,
+        on_invalid=data.on_invalid,
         undecided=summary.undecided,
     )
     return Result(report=report, artifact=None)
 
 
-def _column_source(request: UncertaintyRequest) -> str:
-    if request.members is not None:
-        return f"the members '{request.members}', which give a Beta distribution of their mean and variance"
-    return f"the Beta distribution of '{request.alpha1}' and '{request.alpha0}'"
+@dataclass(frozen=True, kw_only=True)
+class _Members:
+    """Members of an ensemble, by the pattern of their columns."""
 
+    pattern: str
 
-def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | None) -> Roles:
-    """Return the columns of the Beta parameters or the ensemble members; one of the two is given."""
-    if (alpha1 is None) != (alpha0 is None) or (alpha1 is None) == (members is None):
-        raise UsageError(
-            "the Beta parameters or the members must be given, and not both",
-            expected=words("--alpha1 COL and --alpha0 COL, or --members 'PATTERN'"),
-        )
-    if members is not None:
-        return Roles(numbers={}, pattern=members)
-    if alpha1 == alpha0:
-        raise UsageError(
-            words("--alpha1 and --alpha0 both name the column '{}'", alpha1), expected="different columns"
-        )
-    return Roles(numbers={"alpha1": alpha1 or "", "alpha0": alpha0 or ""})
+    @property
+    def roles(self) -> Roles:
+        """Columns to read."""
+        return Roles(numbers={}, pattern=self.pattern)
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns by role, as reports name them."""
+        return {"members": self.pattern}
 
-def uncertainties(rows: Rows, *, has_members: bool) -> Uncertainties:
-    """Compute score and uncertainties of checked rows; refuse values out of range."""
-    if has_members:
+    @property
+    def description(self) -> str:
+        """What the score is from, in words."""
+        return f"the members '{self.pattern}', which give a Beta distribution of their mean and variance"
+
+    def uncertainties(self, rows: Rows) -> Uncertainties:
+        """Compute score and uncertainties of checked rows; refuse values out of range."""
         members = _usable(rows, 0, 1, "member '{}'", "probabilities between 0 and 1")
         if len(members) < 2:
             raise DataError(
                 words("the pattern of --members matches one column"), expected="at least two members"
             )
         return from_members(list(members.values()))
-    expected = f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100"
-    parameters = _usable(rows, _MIN_ALPHA, 1 / _MIN_ALPHA, "{}", expected)
-    return from_beta(parameters["alpha1"], parameters["alpha0"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parameters:
+    """Columns of the parameters of a Beta distribution."""
+
+    alpha1: str
+    alpha0: str
+
+    @property
+    def roles(self) -> Roles:
+        """Columns to read."""
+        return Roles(numbers=self.columns)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Columns by role, as reports name them."""
+        return {"alpha1": self.alpha1, "alpha0": self.alpha0}
+
+    @property
+    def description(self) -> str:
+        """What the score is from, in words."""
+        return f"the Beta distribution of '{self.alpha1}' and '{self.alpha0}'"
+
+    def uncertainties(self, rows: Rows) -> Uncertainties:
+        """Compute score and uncertainties of checked rows; refuse values out of range."""
+        expected = f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100"
+        parameters = _usable(rows, _MIN_ALPHA, 1 / _MIN_ALPHA, "{}", expected)
+        return from_beta(parameters["alpha1"], parameters["alpha0"])
+
+
+def model_of(alpha1: str | None, alpha0: str | None, members: str | None) -> _Members | _Parameters:
+    """Return the columns of the Beta parameters or of the ensemble members; one of the two is given."""
+    match alpha1, alpha0, members:
+        case None, None, str(pattern):
+            return _Members(pattern=pattern)
+        case str(one), str(other), None:
+            if one == other:
+                raise UsageError(
+                    words("--alpha1 and --alpha0 both name the column '{}'", one),
+                    expected="different columns",
+                )
+            return _Parameters(alpha1=one, alpha0=other)
+        case _:
+            raise UsageError(
+                "the Beta parameters or the members must be given, and not both",
+                expected=words("--alpha1 COL and --alpha0 COL, or --members 'PATTERN'"),
+            )
 
 
 def _usable(rows: Rows, low: float, high: float, title: str, expected: str) -> dict[str, Floats]:

@@ -12,6 +12,7 @@ from uqcli.base.counts import Ints
 from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.boundary.dependent_columns import dependent_columns
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.columns import key_named_by
@@ -24,7 +25,7 @@ from uqcli.watch.counts import (
     AllRows,
     ByDay,
     ClusterTrials,
-    CountedRows,
+    CountedInputs,
     Counts,
     RowDigest,
     count_promises,
@@ -34,7 +35,6 @@ from uqcli.watch.days import names_of_days
 from uqcli.watch.measure import Units, with_alarms
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.parts import NewRows
-from uqcli.watch.promises import Promise
 from uqcli.watch.state import UNNAMED, BatchCounts, SavedBatch, WatchArtifact, WatchParameters, short_name
 
 
@@ -115,20 +115,20 @@ class OneLook(AllRows):
         data = labelled(self.rule, self.request)
         return data.clustered_by(given(self.state.parameters.cluster))
 
-    def _count(self, data: DataRequest) -> CountedRows:
+    def _count(self, data: DataRequest) -> CountedInputs:
         known = set(self.state.released or ()).union(*(batch.clusters or () for batch in self.state.batches))
         with key_named_by(self.column, Opt("day")):
             return count_promises(data, self.rule, self.promises, separated=self, known=known)
 
-    def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:  # noqa: ARG002
+    def _same_batch(self, data: DataRequest, counted: CountedInputs) -> str:  # noqa: ARG002
         """Return the batch that has the same rows and labels; empty if none has."""
         return ""
 
-    def _names(self, counted: CountedRows) -> Mapping[str, str]:  # noqa: ARG002
+    def _names(self, counted: CountedInputs) -> Mapping[str, str]:  # noqa: ARG002
         """Name each batch."""
         return {ALL: UNNAMED}
 
-    def _units(self, counted: CountedRows) -> Units:
+    def _units(self, counted: CountedInputs) -> Units:
         """Return the successes and trials of each cluster, in the order of their digests.
 
         A state keeps no parts of a batch that a later run could count by.
@@ -138,9 +138,11 @@ class OneLook(AllRows):
 
     def _dates(self, data: DataRequest) -> str:
         """Return a column of dates that could be the days of rows; empty if there is none."""
-        return next(iter(dependent_columns(data).dates), "")
+        dates = dependent_columns(data).dates
+        own = self.rule.first.per if isinstance(self.rule, BoundaryArtifact) else None
+        return next((name for name in dates if own in (None, name)), "")  # a day has whole groups
 
-    def _compared(self, counted: CountedRows, names: Mapping[str, str]) -> _NewBatches:
+    def _compared(self, counted: CountedInputs, names: Mapping[str, str]) -> _NewBatches:
         """Compare what was counted with the state."""
         counts = {names[day]: of_day for day, of_day in counted.by_day.items()}
         clusters: dict[str, list[str]] = {}
@@ -174,14 +176,14 @@ class OneLook(AllRows):
         counts, clusters = {}, {}
         for name in sorted(new, key=lambda name: name in self.old):  # new batches may take what is released
             elsewhere = {cluster for cluster, batch in owner.items() if batch != name}
-            if name in self.old and not self.request.replace:
+            if name in self.old and not self.request.counting.replace:
                 elsewhere |= set(self.state.released or ())
             counts[name], clusters[name] = new_trials(new[name], elsewhere)
             owner |= dict.fromkeys(clusters[name], name)
         return {name: counts[name] for name in new}, clusters
 
     def _with_batches(
-        self, counted: CountedRows, names: Mapping[str, str], new: _NewBatches
+        self, counted: CountedInputs, names: Mapping[str, str], new: _NewBatches
     ) -> WatchArtifact:
         """Return the state with the batches that were counted; their clusters are released no more."""
         saved = {
@@ -202,7 +204,7 @@ class OneLook(AllRows):
             released=sorted(released) or msgspec.UNSET,
         )
 
-    def _saved(self, day: str, counted: CountedRows) -> SavedBatch:
+    def _saved(self, day: str, counted: CountedInputs) -> SavedBatch:
         """Return what is saved of a batch, without its counts."""
         return SavedBatch(
             digest=next(iter(counted.labelled), UNNAMED),
@@ -212,12 +214,12 @@ class OneLook(AllRows):
             counts=[],
         )
 
-    def _dropped(self, counted: CountedRows, added: Sequence[str]) -> int:  # noqa: ARG002
+    def _dropped(self, counted: CountedInputs, added: Sequence[str]) -> int:  # noqa: ARG002
         """Return the dropped rows that no batch states."""
         return 0
 
     def _refuse_known(self, name: str) -> None:
-        if self.request.strict:
+        if self.request.counting.strict:
             raise UsageError(
                 f"{short_name(name)} is counted already", expected=words("new rows with --strict")
             )
@@ -235,7 +237,7 @@ class ByDigest(OneLook):
         """See AllRows."""
         return RowDigest()
 
-    def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:
+    def _same_batch(self, data: DataRequest, counted: CountedInputs) -> str:
         if known := next((digest for digest in counted.labelled if digest in self.old), ""):
             return known
         # the digest of a batch that does not state its rows is that of the bytes
@@ -243,7 +245,7 @@ class ByDigest(OneLook):
         of_bytes = open_engine(data.engine).digest(data) if has_bytes else ""
         return of_bytes if of_bytes in self.old else ""
 
-    def _names(self, counted: CountedRows) -> Mapping[str, str]:
+    def _names(self, counted: CountedInputs) -> Mapping[str, str]:
         """Name the batch, as that which has the same rows with fewer labels, if there is one.
 
         Other labels, which are not more of them, are a UsageError unless the request replaces the batch.
@@ -251,7 +253,7 @@ class ByDigest(OneLook):
         for batch in self.state.batches:
             if batch.unlabelled in counted.unlabelled:
                 has_more = isinstance(batch.rows, int) and counted.rows[ALL] > batch.rows
-                if not has_more and not self.request.replace:
+                if not has_more and not self.request.counting.replace:
                     raise UsageError(
                         f"the rows of {short_name(batch.name)} have other labels now, and no more of them",
                         expected="new rows, or more labels of rows that are counted",
@@ -260,7 +262,7 @@ class ByDigest(OneLook):
                 return {ALL: batch.name}
         return {ALL: counted.labelled[0]}
 
-    def _units(self, counted: CountedRows) -> Units:  # noqa: ARG002
+    def _units(self, counted: CountedInputs) -> Units:  # noqa: ARG002
         return ()
 
     def _dates(self, data: DataRequest) -> str:  # noqa: ARG002
@@ -287,21 +289,21 @@ class EachDay(ByDay, OneLook):
     def _labelled(self) -> DataRequest:
         """See OneLook: rows of a day are not taken as independent, whatever column the rule has."""
         data = super()._labelled()
-        return replace(data, roles=replace(data.roles, fitted_clusters=None))
+        return replace(data, roles=replace(data.roles, fitted=()))
 
-    def _units(self, counted: CountedRows) -> Units:  # noqa: ARG002
+    def _units(self, counted: CountedInputs) -> Units:  # noqa: ARG002
         return ()
 
     def _dates(self, data: DataRequest) -> str:  # noqa: ARG002
         return ""
 
-    def _names(self, counted: CountedRows) -> Mapping[str, str]:
+    def _names(self, counted: CountedInputs) -> Mapping[str, str]:
         return {day: day or UNNAMED for day in counted.by_day}
 
     def _replaced(self, known: Mapping[str, list[BatchCounts]]) -> Sequence[str]:
         """See OneLook: days are replaced only if that was asked for."""
         days = [day for day, counts in known.items() if self.old[day].counts != counts]
-        if days and not self.request.replace:
+        if days and not self.request.counting.replace:
             raise UsageError(
                 f"{days[0]} is counted already, and its counts differ now",
                 expected="days whose labels are complete",
@@ -309,10 +311,10 @@ class EachDay(ByDay, OneLook):
             )
         return days
 
-    def _saved(self, day: str, counted: CountedRows) -> SavedBatch:
+    def _saved(self, day: str, counted: CountedInputs) -> SavedBatch:
         return SavedBatch(day=day, rows=counted.rows[day], counts=[])
 
-    def _dropped(self, counted: CountedRows, added: Sequence[str]) -> int:
+    def _dropped(self, counted: CountedInputs, added: Sequence[str]) -> int:
         return counted.summary.dropped if added else 0
 
 

@@ -31,6 +31,8 @@ MIN_FLAGGED: Final = 50
 MAX_OUTSIDE: Final = 0.01
 """Largest share of flagged rows outside the scores of the calibration rows."""
 
+_NO_DRAWS: Final = np.empty((0, 2))
+
 
 @dataclass(frozen=True, kw_only=True)
 class BeforeLabels:
@@ -52,7 +54,7 @@ def expected_before_labels(
     confidence: float,
     *,
     weights: tuple[float, float] | None = None,
-    weight_draws: Matrix | None = None,
+    weight_draws: Matrix = _NO_DRAWS,
 ) -> BeforeLabels:
     """Estimate precision and recall of new rows from their scores.
 
@@ -174,9 +176,9 @@ class _Refits:
         rate = isotonic_rates(score, count, positives)
         return cls(score=score, rate=rate, refitted=refitted, reweighted=rate[np.newaxis])
 
-    def in_target(self, weights: tuple[float, float], draws: Matrix | None) -> _Refits:
+    def in_target(self, weights: tuple[float, float], draws: Matrix) -> _Refits:
         """Correct the rates at calibration scores for class weights."""
-        drawn = np.array([weights]) if draws is None else np.maximum(draws, 0.0)
+        drawn = np.maximum(draws, 0.0) if len(draws) else np.array([weights])
         drawn = drawn[drawn.sum(axis=1) > 0]
         return _Refits(
             score=self.score,

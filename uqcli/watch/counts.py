@@ -20,6 +20,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.single_precision import of_texts
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule import BoundaryArtifact, groups_of
 from uqcli.boundary.rule_file import ZONES
 from uqcli.boundary.search.constraint_kinds import PROMISED
@@ -29,12 +30,13 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.protocol import CheckedBatches, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
+from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import MIN_UNFLAGGED, too_few_labels
 from uqcli.estimates.unit_trials import UnitTrials
 from uqcli.kernels.units import UnitTable
 from uqcli.rules.saved import Saved
 from uqcli.watch.days import Days, days_of
-from uqcli.watch.promises import Promise
+from uqcli.watch.first_rows import ranked
 
 ALL: Final = ""
 """Name of all rows, where no column of days separates them."""
@@ -48,7 +50,7 @@ ClusterTrials = list[dict[str, tuple[int, int]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountedRows:
+class CountedInputs:
     """Counts of some inputs, and their usable rows, by day.
 
     Days are in order; if they are not separated, all rows are under ``ALL``. The digests, if any, are
@@ -122,12 +124,13 @@ class ByDay(AllRows):
 
 def count_promises(
     data: DataRequest, rule: Saved, promises: Sequence[Promise], separated: AllRows, known: Collection[str]
-) -> CountedRows:
+) -> CountedInputs:
     """Count the rows of some inputs, with the columns of the rule and the label, together or by day.
 
     ``known`` are the digests of clusters that a state knows.
     """
     data, digest = data.keyed_by(separated.column), separated.digest()
+    data, rule = ranked(data, rule, separated.column)
     batches = open_engine(data.engine).batches(data)
     tally = _Tally(rule, promises, separated, data.roles.cluster)
     for rows in batches:
@@ -138,7 +141,7 @@ def count_promises(
     _refuse_labels_of_flagged_rows(promises, batches.summary, tally.cleared)
     names, named = separated.days(tally, batches)
     by_day, rows_of, young = tally.of_days(names, named.complete)
-    return CountedRows(
+    return CountedInputs(
         by_day=by_day,
         rows=separated.rows(batches.summary, rows_of),
         labelled=digest.labelled,
@@ -179,7 +182,7 @@ class _Tally:
         self.unwatched += int(copies[_unwatched(rows, self._rule, self._promises)].sum())
         days = self._separated.codes(rows)
         self._of_days.add(days, np.zeros(len(rows), dtype=np.int64), copies)
-        for number, (tried, succeeded) in enumerate(_outcomes(self._rule, self._promises, rows, roles)):
+        for number, (tried, succeeded) in enumerate(outcomes(self._rule, self._promises, rows, roles)):
             own, count = days[tried], None if rows.weight is None else rows.weight[tried]
             self._of_days.add(own, 1 + 2 * number + succeeded[tried], count)
             if self._cluster is not None:
@@ -287,9 +290,7 @@ def _pairs(totals: Ints) -> Counts:
     return tuple((successes, tried) for successes, tried in totals.T.tolist())
 
 
-def _outcomes(
-    rule: Saved, promises: Sequence[Promise], rows: Rows, roles: Roles
-) -> list[tuple[Bools, Bools]]:
+def outcomes(rule: Saved, promises: Sequence[Promise], rows: Rows, roles: Roles) -> list[tuple[Bools, Bools]]:
     """Return two masks of rows for each promise: what is tried, and what succeeds."""
     if isinstance(rule, BoundaryArtifact):
         return _of_boundary(rule, promises, rows)
@@ -303,10 +304,10 @@ def _of_boundary(
     zone, positive = rule.zones(rows), rows.labels
     flagged, kept = zone == ZONES.index("flag"), zone != ZONES.index("clear")
     masks = {
-        rate: PROMISED[rate].kept.outcomes(kept if PROMISED[rate].is_of_cleared else flagged, positive)
+        rate: PROMISED[rate].kept.outcomes(flagged, kept, positive)
         for rate in {promise.rate for promise in promises} & set(PROMISED)
     }
-    masks["miss"] = positive, kept
+    masks[str(Rate.MISSED)] = Rate.CAUGHT.outcomes(flagged, kept, positive)
     if rule.own_key is None:
         return [masks[promise.rate] for promise in promises]
     group, levels = groups_of(rows, rule.own_key), rule.own_levels

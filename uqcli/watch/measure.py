@@ -16,10 +16,13 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from uqcli.base.choices import ArtifactKind
 from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.boundary.promise import Promise
 from uqcli.estimates.dependence import MIN_DAYS, Dependence, dependence_path
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import clopper_pearson
+from uqcli.rules.saved import Source
 from uqcli.watch.bayes_factor import log_factor, log_factors, upper_end
 from uqcli.watch.change import ChangeEvidence
 from uqcli.watch.evidence import (
@@ -30,7 +33,6 @@ from uqcli.watch.evidence import (
     rate_interval,
     rate_intervals,
 )
-from uqcli.watch.promises import Promise
 from uqcli.watch.results import (
     MAX_LOG10,
     Alarm,
@@ -42,10 +44,11 @@ from uqcli.watch.results import (
     Rung,
     Seen,
     Since,
+    SinceBatch,
     Together,
     evidence_of,
 )
-from uqcli.watch.state import SavedPromise, WatchArtifact
+from uqcli.watch.state import SavedBatch, SavedPromise, WatchArtifact, WatchParameters
 
 _LARGEST_LOG: Final = 690.0
 """Natural logarithm up to which evidence is given as a number."""
@@ -53,6 +56,31 @@ _LARGEST_LOG: Final = 690.0
 
 Units = Sequence[tuple[Ints, Ints]]
 """Successes and trials of the customers of each promise, if all rows were counted at once; else empty."""
+
+
+def new_state(
+    parameters: WatchParameters,
+    promises: Sequence[Promise],
+    *,
+    columns: Mapping[str, str],
+    artifact: str,
+    batches: Sequence[SavedBatch] = (),
+) -> WatchArtifact:
+    """Return a state before alarms are sought, of the rule with this digest and these columns by role."""
+    return WatchArtifact(
+        kind=ArtifactKind.WATCH,
+        source=Source(rows=0, positives=None, dropped=0, columns=dict(columns)),
+        parameters=parameters,
+        artifact=artifact,
+        promises=[
+            SavedPromise(
+                name=promise.name, bound=float(promise.bound), origin=promise.origin, successes=0, trials=0
+            )
+            for promise in promises
+        ],
+        batches=[*batches],
+        acknowledged=0,
+    )
 
 
 def with_alarms(
@@ -207,7 +235,7 @@ class _Evidence:
         name = self.names[first]
         if self.state.parameters.day is None:
             name = f"batch {first + 1} of {number}"
-        return Since(batch=name, rate=_share(self.promise, *self.counts[first:].sum(axis=0).tolist()))
+        return SinceBatch(batch=name, rate=_share(self.promise, *self.counts[first:].sum(axis=0).tolist()))
 
 
 class _NoEvidence(_Evidence):

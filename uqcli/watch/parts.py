@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
+from uqcli.base.dates import date_of
 from uqcli.base.exact_numbers import percent_text
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
@@ -253,9 +254,8 @@ class Worst(WatchPart):
         name, shown = ("evidence of a change", change) if is_of_change else ("evidence against it", evidence)
         needs = f"an alarm needs {shown.of_limit}"
         yield "last-number", KeyNumber(label=name, value=str(shown), interval=needs)
-        if promise.rung.at and promise.since.rate is not None:
-            since = f"since about {promise.since.batch}"
-            yield "rate-since", KeyNumber(label=since, value=percent(promise.since.rate))
+        if promise.rung.at:
+            yield from (("rate-since", number) for number in promise.since.numbers())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,10 +294,13 @@ class RaisedAlarm(WatchPart):
 
 @dataclass(frozen=True, kw_only=True)
 class Newest(WatchPart):
-    """The newest batch alone, beside all batches, for each of few targets."""
+    """The batch that was counted last alone, beside all batches, for each of few targets.
+
+    ``names`` are those of all batches as they were counted: a day may be counted after later ones.
+    """
 
     promises: Sequence[MeasuredPromise]
-    name: str
+    names: Sequence[str]
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:
         rates = "; ".join(
@@ -305,7 +308,11 @@ class Newest(WatchPart):
             f"{_alone(promise, *promise.newest)}"
             for promise in self.promises
         )
-        yield "newest", f"The newest {phrases.batch}, {short_name(self.name)}, alone: {rates}."
+        dates = [date_of(name) for name in self.names]
+        is_late = any(each and dates[-1] and each > dates[-1] for each in dates)
+        batch = f"{phrases.batch} counted last" if is_late else f"newest {phrases.batch}"
+        batch = f"The {batch}, {short_name(self.names[-1])}, alone"
+        yield "newest", f"{batch}: {rates}."
 
 
 def _alone(promise: MeasuredPromise, trials: int, rate: Estimate) -> str:
@@ -352,8 +359,7 @@ def _alarms_as_json(promise: MeasuredPromise) -> dict[str, Any]:
     return {
         "alarmed_at": promise.rung.at.get(Alarm.MISSED),
         "changed_at": promise.rung.at.get(Alarm.CHANGED),
-        "worse_since": promise.since.batch,
-        "rate_since": promise.since.rate,
+        **promise.since.metrics(),
     }
 
 
@@ -373,7 +379,7 @@ class Batches(WatchPart):
 def _of_batches(state: WatchArtifact, promises: Sequence[MeasuredPromise]) -> Iterator[WatchPart]:
     """Yield the parts of all batches that are counted."""
     if len(state.counted) > 1 and len(promises) <= MOST_NAMED:
-        yield Newest(promises=promises, name=state.counted[-1].name)
+        yield Newest(promises=promises, names=[batch.name for batch in state.counted])
     if state.parameters.cluster is not msgspec.UNSET:
         customers = "The rows of a customer count in the first batch that has any, and not in later ones."
         yield Remark(said=[("customers", customers)])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum, auto
 from typing import Any
 
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent, percent_and_range
+from uqcli.boundary.promise import Promise
 from uqcli.estimates.estimate import Estimate
-from uqcli.reports.document import Metrics
-from uqcli.watch.promises import Promise
+from uqcli.reports.document import KeyNumber, Metrics
 
 MAX_LOG10 = 300.0
 
@@ -70,17 +70,43 @@ class Rung:
         return [alarm for alarm in Alarm if alarm in self.at][:1]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Since:
-    """The first of the batches since which the evidence is largest, and their rate; None without batches."""
+    """The first of the batches since which the evidence is largest, and their rate; there are no batches."""
 
-    batch: str | None = None
-    rate: float | None = None
+    @property
+    def in_words(self) -> str:
+        """The rate since then, after a verb."""
+        return ""
+
+    def metrics(self) -> dict[str, Any]:
+        """Return both."""
+        return {"worse_since": None, "rate_since": None}
+
+    def numbers(self) -> Iterator[KeyNumber]:
+        """Yield the rate, if it is known."""
+        yield from ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinceBatch(Since):
+    """The first of these batches; the rate is None if they have no trials."""
+
+    batch: str
+    rate: float | None
 
     @property
     def in_words(self) -> str:
         """The rate since then, after a verb."""
         return f"{'worse' if self.rate is None else percent(self.rate)} since about {self.batch}"
+
+    def metrics(self) -> dict[str, Any]:
+        """Return both."""
+        return {"worse_since": self.batch, "rate_since": self.rate}
+
+    def numbers(self) -> Iterator[KeyNumber]:
+        """Yield the rate, if it is known."""
+        if self.rate is not None:
+            yield KeyNumber(label=f"since about {self.batch}", value=percent(self.rate))
 
 
 class Together:
@@ -123,14 +149,19 @@ class Dependent(Together):
     """
 
     effect: float | None
-    used: float | None = None
     lag: float | None
     has_spells: bool
     left_out: bool
 
     def metrics(self) -> Metrics:
         """See Together."""
-        return {"design_effect": {"value": self.effect, "used": self.used}, "lag_correlation": self.lag}
+        effect = {"value": self.effect, "used": self._used}
+        return {"design_effect": effect, "lag_correlation": self.lag}
+
+    @property
+    def _used(self) -> float | None:
+        """Number by which counts are divided."""
+        return None
 
     def assumed(self, unit: str) -> str:
         """See Together."""
@@ -148,6 +179,10 @@ class Divided(Dependent):
 
     used: float
     units: int
+
+    @property
+    def _used(self) -> float:
+        return self.used
 
     def effect_on(self, promise: MeasuredPromise, unit: str, named: str) -> list[str]:  # noqa: ARG002
         """See Together."""

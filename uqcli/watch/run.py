@@ -8,24 +8,24 @@ from dataclasses import replace
 import msgspec
 
 from uqcli.base import defaults
-from uqcli.base.choices import ArtifactKind
-from uqcli.base.errors import ArtifactError, GateError, UsageError, words
-from uqcli.base.options import caution_confidence, check_confidence
+from uqcli.base.errors import ArtifactError, GateError, Opt, UsageError, words
+from uqcli.base.options import ClusterColumn, caution_confidence, check_confidence
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.rules.codec import content_of, decode, load_unedited
 from uqcli.rules.labelled import refuse_keep
 from uqcli.rules.result import Result
-from uqcli.rules.saved import Saved, Source, absent_if_none, given
+from uqcli.rules.saved import Saved, absent_if_none, given
 from uqcli.watch.batches import Counted, kind_of, labelled, source_of
 from uqcli.watch.days import are_dates
-from uqcli.watch.measure import measured_promises, with_alarms
-from uqcli.watch.options import WatchRequest
+from uqcli.watch.measure import measured_promises, new_state, with_alarms
+from uqcli.watch.options import CountingOptions, WatchRequest
 from uqcli.watch.parts import NewRows, report_of
-from uqcli.watch.promises import Promise, promises_of
+from uqcli.watch.promises import promises_of, require_promises
 from uqcli.watch.report import WatchReport
-from uqcli.watch.state import SHORT, SavedPromise, WatchArtifact, WatchParameters
+from uqcli.watch.state import SHORT, WatchArtifact, WatchParameters
 from uqcli.watch.unlabelled import UnlabelledReport, compare_unlabelled
 
 
@@ -34,9 +34,10 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
 
     Rows without the label column are compared with the calibration rows instead; they change no state.
     """
-    check_confidence(request.confidence)
+    check_confidence(request.alarms.confidence)
     refuse_keep(request.data.on_invalid)
     rule = load_unedited(request.artifact)
+    require_promises(rule)
     with reusable_streams():
         try:
             result = _watched(request, rule)
@@ -46,7 +47,7 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
             if "label" not in error.roles or is_meant:
                 raise
         else:
-            if request.calibrator is not None:
+            if request.expectation.is_asked:
                 raise UsageError(
                     words("--calibrator with labelled rows"),
                     expected="rows without labels",
@@ -69,28 +70,30 @@ def _watched(
     state = begun.state(rule, parameters, promises)
     if [saved_promise.name for saved_promise in state.promises] != [promise.name for promise in promises]:
         raise ArtifactError(
-            f"'{request.state}' watches other promises", expected="the state of this rule", remedy=_OTHER
+            f"'{request.state.state}' watches other promises",
+            expected="the state of this rule",
+            remedy=_OTHER,
         )
-    state = _changed(state, request, promises)
+    state = _changed(state, request.counting, promises)
     counted = Counted(state=state, new=NewRows(unit=kind.unit))
     if request.has_rows:
         counted = kind(state, request, rule, promises).add()
         state = counted.state
     report = report_of(
         state,
-        measured_promises(state, promises, request.confidence, counted.units),
+        measured_promises(state, promises, request.alarms.confidence, counted.units),
         counted.new,
-        request.confidence,
+        request.alarms.confidence,
         kept=request.is_kept,
-        is_continued=begun.has_batches and not request.acknowledge,
+        is_continued=begun.has_batches and not request.counting.acknowledge,
     )
     failure = GateError([f"alarm: {sentence}" for sentence in report.alarms()]) if report.alarms() else None
-    artifact = state if request.is_kept and (request.has_rows or request.changes) else None
+    artifact = state if request.is_kept and (request.has_rows or request.counting.change_state) else None
     return Result(report=report, artifact=artifact, failure=failure, saved_though_failed=True)
 
 
-_OTHER = "name another --state FILE"
-_RESTORED = f"restore it, or {_OTHER}"
+_OTHER = words("name another --state FILE")
+_RESTORED = words("restore it, or {}", _OTHER)
 
 
 def _begun(request: WatchRequest, rule: Saved) -> _New:
@@ -98,24 +101,28 @@ def _begun(request: WatchRequest, rule: Saved) -> _New:
     if not request.content:
         if not request.has_rows:
             raise UsageError(
-                f"'{request.state}' has no batches", expected="the state of a watch", remedy="check its name"
+                f"'{request.state.state}' has no batches",
+                expected="the state of a watch",
+                remedy="check its name",
             )
         return _New()
     try:
-        saved = decode(request.content, str(request.state))
+        saved = decode(request.content, str(request.state.state))
     except ArtifactError as error:
         problem = error.found.replace("rule file", "state")
         raise ArtifactError(problem, expected="the state of a watch", remedy=_RESTORED) from error
     if not isinstance(saved, WatchArtifact):
-        raise ArtifactError(f"'{request.state}' is a rule file of kind {saved.kind}", remedy=_OTHER)
+        raise ArtifactError(f"'{request.state.state}' is a rule file of kind {saved.kind}", remedy=_OTHER)
     if saved.unsealed:
         problem = saved.unsealed.replace("rule file", "state")
         raise ArtifactError(
-            f"'{request.state}': {problem}", expected="the state of a watch", remedy=_RESTORED
+            f"'{request.state.state}': {problem}", expected="the state of a watch", remedy=_RESTORED
         )
     if saved.artifact != _digest_of(rule):
         raise UsageError(
-            f"'{request.state}' is the state of another rule", expected="the state of this one", remedy=_OTHER
+            f"'{request.state.state}' is the state of another rule",
+            expected="the state of this one",
+            remedy=_OTHER,
         )
     return _Continued(saved)
 
@@ -131,15 +138,15 @@ class _New:
 
     def by_day(self, request: WatchRequest, rule: Saved) -> WatchRequest:
         """Take clusters that are days for days: rows of a day are counted together, not one of them."""
-        column = request.cluster
+        column = request.clusters.cluster
         if column is None:
             return request
-        as_day = replace(request, cluster=None, day=column)
+        as_day = replace(request, clusters=ClusterColumn(), days=replace(request.days, day=column))
         return as_day if self._are_days(column, request, rule) else request
 
     def _are_days(self, column: str, request: WatchRequest, rule: Saved) -> bool:
-        if request.day is not None or not request.has_rows:
-            return request.day == column
+        if request.days.day is not None or not request.has_rows:
+            return request.days.day == column
         batches = open_engine(request.data.engine).batches(labelled(rule, request).clustered_by(column))
         for _ in batches:
             pass
@@ -148,34 +155,17 @@ class _New:
     def parameters(self, request: WatchRequest) -> WatchParameters:
         """Return the options of the watch."""
         return WatchParameters(
-            delta=request.delta or defaults.WATCH_DELTA,
-            run_length=request.run_length or defaults.RUN_LENGTH,
-            bound=request.bound,
-            day=request.day,
-            matured=request.matured or 0,
-            cluster=absent_if_none(request.cluster),
+            delta=request.alarms.delta or defaults.WATCH_DELTA,
+            run_length=request.alarms.run_length or defaults.RUN_LENGTH,
+            bound=request.alarms.bound,
+            day=request.days.day,
+            matured=request.days.matured or 0,
+            cluster=absent_if_none(request.clusters.cluster),
         )
 
     def state(self, rule: Saved, parameters: WatchParameters, promises: Sequence[Promise]) -> WatchArtifact:
         """Return the state before new rows are counted."""
-        return WatchArtifact(
-            kind=ArtifactKind.WATCH,
-            source=Source(rows=0, positives=None, dropped=0, columns=dict(rule.columns)),
-            parameters=parameters,
-            artifact=_digest_of(rule),
-            promises=[
-                SavedPromise(
-                    name=promise.name,
-                    bound=float(promise.bound),
-                    origin=promise.origin,
-                    successes=0,
-                    trials=0,
-                )
-                for promise in promises
-            ],
-            batches=[],
-            acknowledged=0,
-        )
+        return new_state(parameters, promises, columns=rule.columns, artifact=_digest_of(rule))
 
 
 class _Continued(_New):
@@ -185,17 +175,18 @@ class _Continued(_New):
         self._saved, self.has_batches = saved, bool(saved.counted)
 
     def _are_days(self, column: str, request: WatchRequest, rule: Saved) -> bool:  # noqa: ARG002
-        return self._saved.parameters.day == column and request.day in (None, column)
+        return self._saved.parameters.day == column and request.days.day in (None, column)
 
     def parameters(self, request: WatchRequest) -> WatchParameters:
         saved = self._saved.parameters
+        options = {**vars(request.alarms), **vars(request.days), **vars(request.clusters)}
         for name in ("delta", "run_length", "bound", "day", "matured", "cluster"):
-            asked, old = getattr(request, name), given(getattr(saved, name))
+            asked, old = options[name], given(getattr(saved, name))
             if asked not in (None, old):
-                option = name.replace("_", "-")
-                of = f"without --{option}" if old is None else f"of --{option} {old}"
+                option = Opt(name)
+                of = words("without {}", option) if old is None else words("of {} {}", option, old)
                 raise UsageError(
-                    words("--{} {} with a state {}", option, asked, of), expected="the same", remedy=_OTHER
+                    words("{} {} with a state {}", option, asked, of), expected="the same", remedy=_OTHER
                 )
         return saved
 
@@ -208,10 +199,10 @@ class _Continued(_New):
         return self._saved
 
 
-def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Promise]) -> WatchArtifact:
+def _changed(state: WatchArtifact, counting: CountingOptions, promises: Sequence[Promise]) -> WatchArtifact:
     """Take back a batch, or acknowledge the alarms so far."""
-    if request.forget is not None:
-        name = _named(state, request.forget)
+    if counting.forget is not None:
+        name = _named(state, counting.forget)
         kept = [batch for batch in state.batches if batch.name != name]
         (forgotten,) = (batch for batch in state.batches if batch.name == name)
         before = sum(batch.name != name for batch in state.batches[: state.acknowledged])
@@ -224,7 +215,7 @@ def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Pro
             released=released or msgspec.UNSET,
         )
         state = with_alarms(changed, promises, known=0)
-    if request.acknowledge:
+    if counting.acknowledge:
         state = msgspec.structs.replace(
             state, acknowledged=len(state.batches), uqcli_version=defaults.VERSION
         )

@@ -290,18 +290,24 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
 
     A rule without a reference is a UsageError.
     """
+    if isinstance(rule, BoundaryArtifact) and rule.first.are_asked:
+        raise UsageError(
+            "rows without labels, and a rule of the first rows of each group, which flags as many of any",
+            expected="a label column",
+            remedy=words("name the label with --label"),
+        )
     if not isinstance(rule, BoundaryArtifact) or (reference := given(rule.reference)) is None:
         raise UsageError(
             "rows without labels, and a rule without counts of its calibration rows",
             expected="a label column, or a boundary that was fitted on rows by this version",
             remedy=words("name the label with --label, or fit the rule again"),
         )
-    day = request.day
+    day = request.days.day
     new = _Rows(rule, reference) if day is None else _Days(rule, reference, day)
     data = new.of(rule.as_decided(replace(request.data, roles=rule.reads(request.columns))))
     expectation = _Unexpected()
-    if request.calibrator is not None:
-        expectation = _Expectation(request.calibrator, rule, request.shift)
+    if request.expectation.calibrator is not None:
+        expectation = _Expectation(request.expectation.calibrator, rule, request.expectation.shift)
     batches = open_engine(data.engine).batches(data)
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     flagged_before, rows_before = rule.fit.flagged
@@ -316,14 +322,14 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
             expectation.add(scored.score, flagged, weight)
             outside += int(weight[outside_of(scored, batches.roles, rule.ranges)].sum())
     drift = new.test(batches.levels)
-    expected, unexpected = expectation.result(request.confidence)
-    parameters = {"confidence": request.confidence, "on_invalid": data.on_invalid, "day": day}
+    expected, unexpected = expectation.result(request.alarms.confidence)
+    parameters = {"confidence": request.alarms.confidence, "on_invalid": data.on_invalid, "day": day}
     return UnlabelledReport(
         source=source_of(batches.summary),
         parameters={name: value for name, value in parameters.items() if value is not None},
         rows=int(new.new.sum()),
         selected=selected,
-        explained=new.explained(request.confidence),
+        explained=new.explained(request.alarms.confidence),
         usual=flagged_before / rows_before,
         outside=outside,
         psi=new.psi,

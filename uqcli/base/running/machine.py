@@ -29,11 +29,11 @@ def group_folders(controller: str) -> Iterator[Path]:
                 yield from (own, *own.parents[: len(own.parts) - len(root.parts)])
 
 
-def numbers_in(*files: Path) -> tuple[int, ...] | None:
-    """Return the whole numbers that files hold; None if one is missing or states no limit."""
+def numbers_in(*files: Path) -> tuple[int, ...]:
+    """Return the whole numbers that files hold; none if one is missing or states no limit."""
     with suppress(OSError, ValueError):
         return tuple(int(text) for file in files for text in file.read_text().split())
-    return None
+    return ()
 
 
 POOL_VARIABLES: Final = (
@@ -59,6 +59,6 @@ def usable_cores() -> int:
     for folder in group_folders("cpu"):
         for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
             quota = numbers_in(*(folder / name for name in names))
-            if quota is not None and quota[0] > 0:
+            if quota and quota[0] > 0:
                 cores = min(cores, -(-quota[0] // quota[1]))
     return max(1, cores)

@@ -85,26 +85,18 @@ def limit_kept(size: str | None) -> str | None:
     return size
 
 
-def limit_bytes() -> int | None:
-    """Return what ``--memory``, control group or ``ulimit -v`` leaves beside the program; None without."""
-    group, shell, bounds = _group_limit(), _shell_limit(), [*_typed]
-    if group is not None:
-        bounds.append(group - PROGRAM_BYTES)
-    if shell is not None:
-        bounds.append(shell - least_addresses())
-    return max(0, min(bounds)) if bounds else None
+def limit_bytes() -> float:
+    """Return what ``--memory``, control group or ``ulimit -v`` leaves beside the program, or infinity."""
+    return max(0, min(_group_limit() - PROGRAM_BYTES, _shell_limit() - least_addresses(), *_typed))
 
 
-def allowed_bytes(taken: int = 0) -> int | None:
+def allowed_bytes(taken: int = 0) -> float:
     """Return what rows may take in all, of which they have ``taken`` some, before a run is refused.
 
-    It is the limit, or less if the machine has less available; None if both are unknown.
+    It is the limit, or less if the machine has less available; infinite if both are unknown.
     """
-    limit, available = limit_bytes(), available_bytes()
-    if available is not None:
-        available += taken - max(0, PROGRAM_BYTES - resident_bytes())
-    bounds = [bound for bound in (limit, available) if bound is not None]
-    return max(0, min(bounds)) if bounds else None
+    available = available_bytes() + taken - max(0, PROGRAM_BYTES - resident_bytes())
+    return max(0, min(limit_bytes(), available))
 
 
 def kept_bytes() -> int:
@@ -114,16 +106,15 @@ def kept_bytes() -> int:
 
 def _aim() -> int:
     limit = limit_bytes()
-    if _typed and limit is not None:
-        return limit
+    if _typed:
+        return int(limit)
     available = available_bytes()
-    share = KEPT_BYTES if available is None else available // _KEPT_SHARE
-    return share if limit is None else min(share, limit)
+    return int(min(available // _KEPT_SHARE if available < math.inf else KEPT_BYTES, limit))
 
 
 def is_scarce() -> bool:
     """Whether a run aims at so little, or is held to so little, that it returns freed memory at once."""
-    return kept_bytes() < KEPT_BYTES * (1 if limit_bytes() is None else 2)
+    return kept_bytes() < KEPT_BYTES * (1 if limit_bytes() == math.inf else 2)
 
 
 def cached_bytes() -> int:
@@ -163,11 +154,11 @@ def require_allowed(
 ) -> None:
     """Refuse what needs more memory than rows may take, naming the ``--memory`` with which it would fit."""
     allowed = allowed_bytes(taken)
-    if allowed is None or needed <= allowed:
+    if needed <= allowed:
         return
     about = "at least" if at_least else "about"
     raise DataError(
-        f"{found} {about} {gigabytes(needed)} of memory, and {gigabytes(allowed)} are allowed",
+        f"{found} {about} {gigabytes(needed)} of memory, and {gigabytes(int(allowed))} are allowed",
         expected=f"{larger_limits(needed)} and as much free memory, or fewer rows",
         remedy=remedy,
     )
@@ -175,10 +166,10 @@ def require_allowed(
 
 def larger_limits(needed: int) -> str:
     """Return which limits to raise for rows that need so much: those that allow less, or ``--memory``."""
-    group, shell, raised = _group_limit(), _shell_limit(), list[str]()
-    if shell is not None and shell - least_addresses() < needed:
+    raised = list[str]()
+    if _shell_limit() - least_addresses() < needed:
         raised.append(f"ulimit -v {-(-(needed + least_addresses()) >> 10)} or more")
-    if group is not None and group - PROGRAM_BYTES < needed:
+    if _group_limit() - PROGRAM_BYTES < needed:
         raised.append(f"a container of {gigabytes(needed + PROGRAM_BYTES)} or more")
     if not raised or min(_typed, default=needed) < needed:
         raised.append(f"--memory {gigabytes(needed).replace(' ', '')} or more")
@@ -210,29 +201,26 @@ def memory_notes() -> list[str]:
 
 def resident_bytes() -> int:
     """Return the memory that the process has now; 0 if unknown."""
-    return _of_process(1) or 0
+    return _of_process(1)
 
 
 def mapped_bytes() -> int:
     """Return the addresses that the process has mapped; 0 if unknown."""
-    return _of_process(0) or 0
+    return _of_process(0)
 
 
-def available_bytes() -> int | None:
-    """Return the least that machine, control group and ``ulimit -v`` leave now; None if unknown."""
-    shell = _shell_limit()
-    left = None if shell is None else shell - mapped_bytes()
-    free = [limit for limit in (_machine_bytes(), _container_bytes(), left) if limit is not None]
-    return min(free) if free else None
+def available_bytes() -> float:
+    """Return the least that machine, control group and ``ulimit -v`` leave now; infinite if unknown."""
+    return min(_machine_bytes(), _container_bytes(), _shell_limit() - mapped_bytes())
 
 
-def _of_process(index: int) -> int | None:
+def _of_process(index: int) -> int:
     with suppress(OSError, ValueError):
         return int(_STATM.read_text().split()[index]) * mmap.PAGESIZE
-    return None
+    return 0
 
 
-def _machine_bytes() -> int | None:
+def _machine_bytes() -> float:
     with suppress(OSError, ValueError):  # Linux; to import psutil takes 0.02 s
         for line in _MEMINFO.read_text().splitlines():
             name, _, value = line.partition(":")
@@ -242,44 +230,42 @@ def _machine_bytes() -> int | None:
         import psutil
 
         return int(psutil.virtual_memory().available)
-    return None
+    return math.inf
 
 
-def _container_bytes() -> int | None:
+def _container_bytes() -> float:
     """Return the least memory that control groups leave, from the own group upwards; file cache is free."""
     free = []
     for folder in group_folders("memory"):
         for limit, used, file_cache in _GROUP_FILES:
             sizes = numbers_in(folder / limit, folder / used)
-            if sizes is not None:
+            if sizes:
                 with suppress(OSError, ValueError):
                     statistics = (folder / "memory.stat").read_text().split()
                     cached = dict(zip(statistics[::2], statistics[1::2], strict=False)).get(file_cache, 0)
                     free.append(sizes[0] - sizes[1] + int(cached))
-    return min(free, default=None)
+    return min(free, default=math.inf)
 
 
 _UNLIMITED: Final = 1 << 62
 """Limits from here on are those of a control group of version 1 that has none."""
 
 
-def _group_limit() -> int | None:
-    """Return the least limit of the control groups, from the own group upwards; None without."""
+def _group_limit() -> float:
+    """Return the least limit of the control groups, from the own group upwards; infinite without."""
     found = [
         sizes[0]
         for folder in group_folders("memory")
         for name, _, _ in _GROUP_FILES
         if (sizes := numbers_in(folder / name)) and sizes[0] < _UNLIMITED
     ]
-    return min(found, default=None)
+    return min(found, default=math.inf)
 
 
-def _shell_limit() -> int | None:
+def _shell_limit() -> float:
     with suppress(OSError, ValueError):
-        limit, _ = limits("AS")
-        if limit < math.inf:
-            return int(limit)
-    return None
+        return limits("AS")[0]
+    return math.inf
 
 
 def least_addresses() -> int:

@@ -11,7 +11,7 @@ import msgspec
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count
-from uqcli.boundary.certificate import NotCertified
+from uqcli.boundary.certificate import Failed, NotCertified
 from uqcli.boundary.certificate_rule import (
     FROM_POOL,
     SavedCertificate,
@@ -174,7 +174,7 @@ class NoCertificate(_Certifying):
 
     def _reason(self) -> str:
         failed, units = self.failed, self.units
-        if failed.p_value is None:
+        if not isinstance(failed, Failed):
             few = f": there are too few {units} to rank boundaries"
             return few if failed.provable else ": no number of rows can show such a rate"
         where = f"{units} of the calibration set" if self.has_pilot else f"{units} kept aside for the test"

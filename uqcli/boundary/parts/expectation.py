@@ -40,11 +40,8 @@ class Expectation(BoundaryPart):
         return {"expected": {"precision": self.precision, "recall": self.recall}}
 
     def saved(self) -> Mapping[str, Any]:
-        return {"expected": SavedExpected(precision=_saved(self.precision), recall=_saved(self.recall))}
-
-
-def _saved(estimate: Estimate) -> SavedRange:
-    return SavedRange(value=estimate.value or 0.0, low=estimate.low, high=estimate.high)
+        precision, recall = SavedRange.of(self.precision), SavedRange.of(self.recall)
+        return {"expected": SavedExpected(precision=precision, recall=recall)}
 
 
 def unestimated() -> BoundaryPart:
@@ -53,14 +50,14 @@ def unestimated() -> BoundaryPart:
     return Remark(said=[("unestimated", sentence)])
 
 
-def few_alerts(fit: Confusion[int]) -> list[BoundaryPart]:
+def few_alerts(fit: Confusion[int], constraint: Constraint) -> list[BoundaryPart]:
     """Return the part of a rule that flags too few rows to know a precision; none of others."""
     if fit.selected >= FEWEST_FLAGGED:
         return []
     rows = "row is" if fit.selected == 1 else "rows are"
     caution = (
         f"only {fit.selected} calibration {rows} flagged, too few to know the precision on new data: use "
-        "more labelled rows, or a lower target."
+        f"more labelled rows{f', or {constraint.easier}' if constraint.is_bound else ''}."
     )
     return [Remark(said=[("few-alerts", Notice("few-alerts", caution))], voided=[Fact.ENOUGH_ALERTS])]
 

@@ -11,16 +11,17 @@ from typing import Any
 import msgspec
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice
-from uqcli.base.counts import Cells
+from uqcli.base.counts import Cells, Ints
 from uqcli.base.wording import percent, rounded_money
 from uqcli.boundary.calibration import Calibration
 from uqcli.boundary.candidate import Candidate, candidate_cells
+from uqcli.boundary.capacity import Capacity
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.expected import OPTIMISM_CORRECTED, Expected, expected_metrics
 from uqcli.boundary.operating_points import settings_of
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import GroupOptions
 from uqcli.boundary.parts.beside import (
     ThresholdBeside,
     ThresholdInstead,
@@ -35,12 +36,14 @@ from uqcli.boundary.parts.expectation import Expectation, few_alerts, just_met, 
 from uqcli.boundary.parts.found import FoundRule, RaisedScores
 from uqcli.boundary.parts.grid import Grid, RankedGrid, empty_bins, order_of
 from uqcli.boundary.parts.uncertainty import Comparisons, NoUncertainty, TriedBins, other_direction
+from uqcli.boundary.rule_file import SavedCapacity
 from uqcli.boundary.search.algorithms import Optimum
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.cross_validation import BinsTried
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.boundary.statements import BoundaryPart, Remark
-from uqcli.estimates.confusion import Confusion
+from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.shift.rule import BinaryWeights
 
 Parts = list[BoundaryPart]
@@ -113,7 +116,7 @@ def parts_of_grid(
     if constraint.also or constraint.amounts or chosen.algorithm not in OPTIMISM_CORRECTED:
         return [Grid(cells=shown), *order_of(shown), *empty_bins(cells)]
     own = None
-    if chosen.boundary and chosen.expected and not few_alerts(chosen.boundary.fit):
+    if chosen.boundary and chosen.expected and not few_alerts(chosen.boundary.fit, constraint):
         own = (chosen.boundary, chosen.expected)
     ranked = RankedGrid(
         cells=shown,
@@ -157,7 +160,7 @@ def parts_of_expectation(
     class_weights: BinaryWeights | None = None,
 ) -> Parts:
     """Return the parts of what to expect of a rule that is not certified."""
-    few = few_alerts(boundary.fit)
+    few = few_alerts(boundary.fit, calibration.constraint)
     if not expected:
         return [unestimated(), *few]
     precision, recall = expected_metrics(expected, class_weights).values()
@@ -213,6 +216,43 @@ def parts_of_units(
             cautions=few_units(expected, numbers, unit) if expected else (),
         )
     ]
+
+
+def parts_of_first_rows(
+    capacity: SavedCapacity,
+    found: Capacity,
+    boundary: FittedBoundary,
+    counts: Confusion[Ints],
+    expected: Expected,
+    *,
+    unit: str,
+    column: str,
+) -> Parts:
+    """Return the parts of a rule of the first rows of each group, with the counts by day or cluster."""
+    from uqcli.boundary.parts.first_rows import FoundFirstRows
+    from uqcli.boundary.parts.rows import CountedUnits, few_units
+
+    numbers = cluster_numbers(counts)
+    units = CountedUnits(
+        unit=unit, column=column, numbers=numbers, no_range=(), cautions=few_units(expected, numbers, unit)
+    )
+    first = FoundFirstRows(
+        boundary=boundary,
+        capacity=capacity,
+        first=found.first_rows,
+        fewer=found.fewer,
+        taken=found.cuts.taken.tolist(),
+        ties=found.tied,
+        cautions=found.ties_in_words(),
+    )
+    return [units, first]
+
+
+def parts_of_no_first_rows(constraint: Constraint) -> Parts:
+    """Return the part of rows of which none is positive, so that no ranking finds one."""
+    from uqcli.boundary.parts.infeasible import NoRule
+
+    return [NoRule(algorithm=Algorithm.ST, constraint=constraint)]
 
 
 def parts_of_target(class_weights: BinaryWeights | None, boundary: FittedBoundary | None) -> Parts:
@@ -316,7 +356,9 @@ def parts_of_nothing(
 
 
 def parts_of_groups(
-    request: BoundaryRequest,
+    groups: GroupOptions,
+    constraint: Constraint,
+    *,
     boundaries: Mapping[str, FittedBoundary],
     certificates: Mapping[str, SavedCertificate],
     small: Mapping[str, int],
@@ -327,10 +369,10 @@ def parts_of_groups(
 
     return [
         GroupRules(
-            by=request.by or "",
-            bound=request.bound,
-            min_group=request.min_group,
-            constraint=request.constraint,
+            by=groups.by or "",
+            bound=groups.bound,
+            min_group=groups.min_group,
+            constraint=constraint,
             boundaries=boundaries,
             certificates=certificates,
             small=small,

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from uqcli.base.choices import ReviewKind
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import percent, rounded_money
@@ -63,7 +62,7 @@ class Review(BoundaryPart):
         return replace(phrases, where=f"{phrases.where}, by the flagged rows alone,", curves=curves)
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:
-        if self.limit.kind is not ReviewKind.REVIEW:
+        if self.limit.is_promise:
             claim = Claim(name=f"{self.limit.text()}{phrases.certified}", met=True, sentence="")
             yield "missed-at-most", claim
 

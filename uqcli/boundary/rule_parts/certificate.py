@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from uqcli.base.wording import count
@@ -12,6 +13,7 @@ from uqcli.boundary.certificate_rule import (
     certified_verdict,
     group_certificates_in_words,
 )
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule_part import Description, RulePart
 from uqcli.rules.saved import given
 
@@ -33,6 +35,22 @@ class Certificate(RulePart):
         bounds, limit = rule.constraint.parsed(), rule.review.limit if rule.review else None
         about = all(certificate.is_about(bounds, limit) for certificate, _ in certified)
         return "" if about else "its certificate is not about its bounds"
+
+    def promised(self, promises: Sequence[Promise]) -> Sequence[Promise]:
+        """Promise what is certified, whatever was expected; of groups, only in those with a certificate."""
+        rule = self.rule
+        certificates = [rule.certified] if rule.certified else rule.certified_groups
+        if not certificates:
+            return promises
+        bounds, rates = rule.constraint.parsed().promised_bounds, certificates[0].rates
+
+        def as_certified(promise: Promise) -> Promise:
+            if promise.rate not in rates:
+                return promise
+            return replace(promise, bound=bounds.get(promise.rate, promise.bound), origin="certified")
+
+        groups = (None, *rule.promising_groups)
+        return [as_certified(promise) for promise in promises if promise.group in groups]
 
     def describe(self, description: Description) -> Description:
         rule, groups, certificates = self.rule, len(self.rule.group_rules), self.rule.certified_groups

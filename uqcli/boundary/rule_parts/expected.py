@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule_part import Description, RulePart
 from uqcli.boundary.rule_words import LABELLED_ROWS
 from uqcli.estimates.estimate import FEWEST_FLAGGED, interval
@@ -12,6 +15,12 @@ from uqcli.rules.saved import given
 
 class Expected(RulePart):
     """The expected results, null if they were not estimated, and the rows with those without a label."""
+
+    def promised(self, promises: Sequence[Promise]) -> Sequence[Promise]:
+        """Lower a bound to the lower end of what was expected on new rows, unless that is 0."""
+        expected = given(self.rule.expected)
+        lows = {"precision": expected.precision.low, "recall": expected.recall.low} if expected else {}
+        return [_lowered(promise, lows.get(promise.rate)) for promise in promises]
 
     def describe(self, description: Description) -> Description:
         fit, expected = self.rule.fit, given(self.rule.expected)
@@ -25,3 +34,11 @@ class Expected(RulePart):
             return description
         recall, precision = (interval(rate.estimate) for rate in (expected.recall, expected.precision))
         return replace(description, expected_cells=(recall, precision))
+
+
+def _lowered(promise: Promise, low: float | None) -> Promise:
+    if low is None or low <= 0 or (bound := Fraction(str(low))) >= promise.bound:
+        return promise
+    return replace(
+        promise, bound=bound, origin=f"lower end of what was expected of target {float(promise.bound):.4g}"
+    )

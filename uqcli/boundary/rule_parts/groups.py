@@ -12,6 +12,7 @@ from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
 from uqcli.base.errors import UsageError, words
 from uqcli.base.rows import Rows
 from uqcli.base.wording import printable
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule_file import NEW_FORMAT, OTHER_GROUPS, contradictory_thresholds
 from uqcli.boundary.rule_part import Decider, Description, reached
 from uqcli.boundary.rule_words import (
@@ -101,6 +102,17 @@ class GroupRules(Decider):
         column, groups = Column(name=self.rule.by or "", kind="text"), [(texts[name],) for name in rules]
         return lookup((column,), groups, decisions, super().decision(score, uncertainty))
 
+    def promised(self, promises: Sequence[Promise]) -> Sequence[Promise]:
+        """Promise the bound in each group, of which nothing was expected, if it holds in each."""
+        if self.rule.own_key is None:
+            return promises
+        bound = self.rule.constraint.parsed().numbers[0]
+        return [
+            replace(promise, bound=bound, origin="target", group=group)
+            for group in self.rule.group_rules
+            for promise in promises
+        ]
+
     def describe(self, description: Description) -> Description:
         rule, groups = self.rule, self.rule.group_rules
         each = " in each" if rule.parameters.bound is GroupBound.EACH else ""
@@ -184,6 +196,9 @@ class ClassRules(GroupRules):
                 Output(name="class", kind="text", value=Case(((decision, predicted),), Constant(None))),
             ),
         )
+
+    def promised(self, promises: Sequence[Promise]) -> Sequence[Promise]:
+        return promises  # the part of the groups has said them
 
     def describe(self, description: Description) -> Description:
         return replace(description, title=self.title, rows=ACCEPTED_PREDICTIONS)

@@ -23,6 +23,7 @@ PARTS: Final[Mapping[str, Sequence[str]]] = {
     "groups.GroupRules": ("groups", "parameters.by", "parameters.bound", "parameters.min_group"),
     "groups.ClassRules": ("classes",),
     "certificate.Certificate": ("certificate", "groups.certificate"),
+    "capacity.FirstRows": ("capacity",),
 }
 """Keys of the file by part; of deciders and of words for one hole, the last one counts."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from uqcli.base.choices import ReviewKind
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.errors import UsageError, words
 from uqcli.base.rows import Rows
+from uqcli.boundary.promise import Promise
 from uqcli.boundary.rule_file import NEW_FORMAT, ZONES
 from uqcli.boundary.rule_part import Decider, Description, reached
 from uqcli.boundary.rule_words import threshold_table, zone_rates, zones_table
@@ -69,13 +70,19 @@ class Review(Decider):
         zone = Case(((decision.value, flag), (caught, review)), clear)
         return decision, Output(name="zone", kind="text", value=zone)
 
+    def promised(self, promises: Sequence[Promise]) -> Sequence[Promise]:
+        limit = present(self.rule.parameters.review).limit
+        if not limit.is_promise:
+            return promises
+        return [*promises, Promise(rate=str(limit.rate), bound=limit.number, origin="target")]
+
     def describe(self, description: Description) -> Description:
         review = present(self.rule.parameters.review)
         description = replace(description, metrics={**description.metrics, **zone_rates(self.rule.fit)})
         text = f", {review.limit.text()}"
-        if review.kind is ReviewKind.REVIEW:
-            return replace(description, limit_beside=text)
-        return replace(description, limit=text)  # certified as well
+        if review.limit.is_promise:
+            return replace(description, limit=text)  # certified as well
+        return replace(description, limit_beside=text)
 
     def tables(self, results: Table) -> list[Table]:
         rule = self.rule

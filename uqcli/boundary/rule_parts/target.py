@@ -14,6 +14,11 @@ from uqcli.rules.saved import given
 class Target(RulePart):
     """Class weights of the target data with the precision there, and the margin in standard errors."""
 
+    def contradiction(self) -> str:
+        target = given(self.rule.target)
+        is_share = not target or target.precision is None or 0 <= target.precision <= 1
+        return "" if is_share else "its precision on the target data is no share"
+
     def describe(self, description: Description) -> Description:
         if self.rule.margin is not msgspec.UNSET:
             description = replace(description, margin=f" with margin {self.rule.margin:g}")

@@ -23,7 +23,7 @@ from uqcli.base.rows import Rows
 from uqcli.base.single_precision import near_thresholds
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.constraint_kinds import RULES
-from uqcli.boundary.search.goals import Goal, Tops, in_all_rows, top_runs
+from uqcli.boundary.search.goals import Goal, TopRuns, Tops, in_all_rows, top_runs
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 from uqcli.kernels.knapsack import bin_frontier
@@ -78,13 +78,12 @@ def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
     return None if best is None else (int(tops[best]),)
 
 
-def ranges_for_threshold(counts: RangeCounts, goal: Goal) -> Bools:
-    """Mark the score ranges to open until the best single threshold is known.
+def ranges_for_threshold(counts: RangeCounts, runs: TopRuns, goal: Goal) -> Bools:
+    """Mark the score ranges to open until the best single threshold is known; ``runs`` are of these counts.
 
     These are the ranges in which a threshold could equal the best one between ranges, if all positive rows of
     the range came first, and those near the best one, by which it is moved and shown.
     """
-    runs = top_runs(distinct_cells(counts.counts))
     before, after = runs.at(slice(None, -1)), runs.at(slice(1, None))
     index = goal.best_of(after)
     best = None if index is None else after.at(slice(index, index + 1))

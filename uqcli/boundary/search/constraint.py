@@ -15,6 +15,7 @@ from typing import ClassVar, Final, Self
 import numpy as np
 
 from uqcli.base.counts import Bools, Cells, Ints
+from uqcli.base.errors import Words
 from uqcli.base.exact_numbers import percent_text
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
@@ -73,7 +74,7 @@ class ConstraintRule(ABC):
     amounts: Mapping[str, str] = field(default_factory=dict)
 
     kind: ClassVar[str]
-    options: ClassVar[str]
+    options: ClassVar[Words]
     name: ClassVar[str] = "bound"
     wording: ClassVar[str]
     aimed: ClassVar[str] = "the highest recall with {}"
@@ -230,6 +231,12 @@ class Constraint(ConstraintRule):
     def bounds(self) -> tuple[Constraint, ...]:
         """Each bound by itself, the first one with its margin."""
         return (replace(self, also=()), *self.also)
+
+    @property
+    def promised_bounds(self) -> dict[str, Fraction]:
+        """Bounds that a rule can promise on new data, by the names of their rates."""
+        promised = (bound for bound in self.bounds if bound.is_promise)
+        return {str(rate): bound.numbers[0] for bound in promised for rate in bound.rates}
 
     @property
     def alert_limits(self) -> tuple[Constraint, ...]:

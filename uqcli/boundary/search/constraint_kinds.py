@@ -14,12 +14,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from uqcli.base.counts import Cells
-from uqcli.base.errors import Opt, UsageError, words
+from uqcli.base.errors import Opt, UsageError, listed_words, words
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.notices import Notice
-from uqcli.base.wording import count, listed, percent, percents
+from uqcli.base.wording import count, percent, percents
 from uqcli.boundary.search.constraint import BOUND_FACTORS, Constraint, rates_of
-from uqcli.boundary.search.goals import Goal, KeepBounds, KeepRecall, Margin, keep_budget, precision_bound
+from uqcli.boundary.search.goals import (
+    Goal,
+    KeepMargin,
+    KeepPrecision,
+    KeepRecall,
+    Margin,
+    keep_budget,
+    precision_bound,
+)
 from uqcli.boundary.search.utility import Utility
 from uqcli.estimates.confusion import Confusion, Rate
 
@@ -113,8 +121,10 @@ class _Precision(_OfOneDecision):
 
     def goal_alone(self, cells: Cells) -> Goal:
         (target,) = self.numbers
-        margin = Margin(target=target, standard_errors=self.margin) if self.margin else None
-        return KeepBounds(precision=precision_bound(target, cells.total), margin=margin)
+        precision = precision_bound(target, cells.total)
+        if not self.margin:
+            return KeepPrecision(precision=precision)
+        return KeepMargin(precision=precision, margin=Margin(target=target, standard_errors=self.margin))
 
     @property
     def sets_odds(self) -> bool:
@@ -383,6 +393,6 @@ def in_source(constraint: Constraint, weights: BinaryWeights) -> Constraint:
             "a class has weight 0 in the new data", expected="a positive weight for both classes"
         )
     if not constraint.is_promise:
-        expected = listed((rule.options for rule in PROMISED.values()), "or")
+        expected = listed_words((rule.options for rule in PROMISED.values()), "or")
         raise UsageError(words("--shift with {}", constraint.kind), expected=expected)
     return constraint.converted(positive, negative)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import numpy as np
 
@@ -254,21 +254,16 @@ class Goal(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KeepBounds:
-    """Highest recall within all of some bounds; ``best_of`` also requires the margin, if any.
+    """Highest recall within all of some bounds: limits of the selected rows and of the false positives."""
 
-    ``limits`` are those of the selected rows and of the false positives.
-    """
-
-    precision: LinearBound | None = None
-    margin: Margin | None = None
     limits: tuple[LinearBound, ...] = ()
 
     @property
     def bounds(self) -> tuple[LinearBound, ...]:
         """All bounds."""
-        return self.limits if self.precision is None else (self.precision, *self.limits)
+        return self.limits
 
-    def within(self, other: KeepBounds) -> KeepBounds:
+    def within(self, other: KeepBounds) -> Self:
         """Return the goal with the limits of another one."""
         return replace(self, limits=self.limits + other.limits)
 
@@ -276,9 +271,11 @@ class KeepBounds:
         """See Goal."""
         counts = candidates.true_positives, candidates.selected
         feasible = np.all([bound.surplus(*counts) >= 0 for bound in self.bounds], axis=0)
-        if self.margin is not None:
-            feasible &= self.margin.is_met(*counts)
-        return most_positives(feasible, candidates)
+        return most_positives(feasible & self._are_safe(*counts), candidates)
+
+    def _are_safe(self, true_positives: Ints, selected: Ints) -> Bools | bool:  # noqa: ARG002
+        """Whether each selection also has the margin; there is none."""
+        return True
 
     def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
         """See Goal; part of a range may be within limits if the whole is not."""
@@ -286,9 +283,6 @@ class KeepBounds:
         feasible = np.ones(len(after.selected), dtype=np.bool_)
         for limit in self.limits:
             feasible &= limit.surplus(*first_row) >= 0
-        if self.precision is not None:
-            positives_first = _positives_first(before, after).selected
-            feasible &= self.precision.surplus(after.true_positives, positives_first) >= 0
         return feasible if best is None else feasible & (after.true_positives >= best.true_positives)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
@@ -310,16 +304,7 @@ class KeepBounds:
         return surplus, [OWN]
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Find the highest precision within the limits; if there is none, the cheapest true positive.
-
-        The cheapest one is a single run in a single row, the nearest to all limits.
-        """
-        if self.precision is not None:
-            if not self.limits:
-                return best_precision_tops(runs)
-            within = KeepRecall(minimum=1, limits=self.limits).optimum(runs)
-            if within is not None:
-                return within
+        """Find the cheapest true positive: a single run in a single row, the nearest to all limits."""
         best: tuple[int, int, int] | None = None
         for row_index, run in enumerate(runs):
             with_positives = np.flatnonzero(run.true_positives)
@@ -329,6 +314,40 @@ class KeepBounds:
                 excess = max(-int(limit.surplus(*counts)[0]) for limit in self.limits)
                 best = min(best or (excess, row_index, top), (excess, row_index, top))
         return None if best is None else tuple(best[2] if i == best[1] else 0 for i in range(len(runs)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepPrecision(KeepBounds):
+    """Highest recall at a precision, within limits."""
+
+    precision: LinearBound
+
+    @property
+    def bounds(self) -> tuple[LinearBound, ...]:
+        """All bounds."""
+        return (self.precision, *self.limits)
+
+    def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
+        """See Goal."""
+        positives_first = _positives_first(before, after).selected
+        reaches: Bools = self.precision.surplus(after.true_positives, positives_first) >= 0
+        return super().within_reach(before, after, best) & reaches
+
+    def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
+        """Find the highest precision within the limits; if there is none, the cheapest true positive."""
+        if not self.limits:
+            return best_precision_tops(runs)
+        return KeepRecall(minimum=1, limits=self.limits).optimum(runs) or super().closest(runs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepMargin(KeepPrecision):
+    """Highest recall at a precision; ``best_of`` also requires a margin over it."""
+
+    margin: Margin
+
+    def _are_safe(self, true_positives: Ints, selected: Ints) -> Bools:
+        return self.margin.is_met(true_positives, selected)
 
 
 def keep_budget(limit: int, *, false_only: bool) -> KeepBounds:
@@ -397,7 +416,7 @@ class KeepRecall:
         return None
 
     def _at(self, precision: Fraction, runs: Sequence[TopRuns], rows: int) -> Tops | None:
-        tops = KeepBounds(precision=precision_bound(precision, rows), limits=self.limits).optimum(runs)
+        tops = KeepPrecision(precision=precision_bound(precision, rows), limits=self.limits).optimum(runs)
         if tops is None:
             return None
         true_positives = sum(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True))
@@ -405,17 +424,46 @@ class KeepRecall:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Same:
+    """An amount that is the same for each row."""
+
+    amount: int
+
+    def sum(self, rows: Ints, sums: Ints) -> Ints:  # noqa: ARG002
+        """Add it up over some numbers of rows, shape (m,)."""
+        return product(rows, self.amount)
+
+    def of_rows(self, amounts: Ints) -> Ints | int:  # noqa: ARG002
+        """Return that of single rows."""
+        return self.amount
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own:
+    """An amount of each row, by the place of its column among those that are summed."""
+
+    index: int
+
+    def sum(self, rows: Ints, sums: Ints) -> Ints:  # noqa: ARG002
+        """Return its sums, which are among all of shape (amounts, m)."""
+        added: Ints = sums[self.index]
+        return added
+
+    def of_rows(self, amounts: Ints) -> Ints | int:
+        """Return that of single rows, whose amounts have shape (amounts, n)."""
+        own: Ints = amounts[self.index]
+        return own
+
+
+@dataclass(frozen=True, kw_only=True)
 class MaximiseUtility:
     """Highest gain of true positives less cost of false positives, positive; in integers.
 
-    The gain of each true positive and the cost of each false positive are not negative. ``gain_index`` and
-    ``cost_index`` are the index of the amount that replaces them by a sum over rows; None for none.
+    The gain of each true positive and the cost of each false positive are not negative.
     """
 
-    gain: int
-    cost: int
-    gain_index: int | None = None
-    cost_index: int | None = None
+    gain: Same | Own
+    cost: Same | Own
 
     def best_of(self, candidates: TopRuns) -> int | None:
         """See Goal."""
@@ -451,16 +499,10 @@ class MaximiseUtility:
 
     def gained(self, runs: TopRuns) -> Ints:
         """Compute the gain of the true positives of each candidate."""
-        if self.gain_index is None:
-            return product(runs.true_positives, self.gain)
-        gained: Ints = runs.sums[1, self.gain_index]
-        return gained
+        return self.gain.sum(runs.true_positives, runs.sums[1])
 
     def _lost(self, runs: TopRuns) -> Ints:
-        if self.cost_index is None:
-            return product(runs.selected - runs.true_positives, self.cost)
-        lost: Ints = runs.sums[0, self.cost_index] - runs.sums[1, self.cost_index]
-        return lost
+        return self.cost.sum(runs.selected - runs.true_positives, runs.sums[0] - runs.sums[1])
 
 
 def _positives_first(before: TopRuns, after: TopRuns) -> TopRuns:

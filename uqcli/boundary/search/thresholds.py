@@ -122,8 +122,8 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
         selected += int(row.count[first:].sum()) - n_below
         true_positives += int(row.positives[first:].sum())
         sums_of_bins.append(row.amounts[..., first:].sum(axis=-1))
-        if n_below and row.sums_below is not None:
-            sums_of_bins[-1][0] -= row.sums_below[:, first]
+        for index, below_positive in enumerate(row.sums_below if n_below else ()):
+            sums_of_bins[-1][0, index] -= below_positive[first]
     fit = Confusion(
         selected=selected,
         true_positives=true_positives,
@@ -240,9 +240,14 @@ class FirstRows:
         self._group = self._place = self._position = self._count = np.empty(0, dtype=np.int64)
         self._score: Floats = np.empty(0)
         self._last = (self._group, self._place, self._score, self._count)  # last row of each group, and ties
+        self._is_full = np.empty(0, dtype=np.bool_)  # whether no more rows of that group can be taken
 
     def add(self, group: Ints, place: Ints, score: Floats, position: Ints | None, count: Ints) -> None:
         """Add rows, each of which stands for ``count`` equal ones; all have positions, or none."""
+        below = self._are_below(group, place, score)
+        if below.any():
+            group, place, score, count = group[~below], place[~below], score[~below], count[~below]
+            position = None if position is None else position[~below]
         if len(group) == 0:
             return
         positions = np.zeros(len(group), dtype=np.int64) if position is None else position
@@ -255,15 +260,29 @@ class FirstRows:
             first = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)))
             count[order[first]] = np.add.reduceat(count[order], first)
             order = order[first]
-        ordered, counts = group[order], count[order]
-        before = np.cumsum(counts) - counts
-        starts = np.searchsorted(ordered, ordered)  # of the row's group
-        is_kept = before - before[starts] < self._limit
-        kept, left = order[is_kept], order[~is_kept]
+        self._take(group[order], place[order], score[order], positions[order], count[order])
+
+    def _take(self, group: Ints, place: Ints, score: Floats, position: Ints, count: Ints) -> None:
+        """Keep the first of rows in their order."""
+        before = np.cumsum(count) - count
+        starts = np.searchsorted(group, group)  # of the row's group
+        kept = before - before[starts] < self._limit
         ranks = (group, place, score)
-        self._count_ties([column[kept] for column in ranks], [column[left] for column in (*ranks, count)])
-        self._group, self._place, self._position = group[kept], place[kept], positions[kept]
+        self._count_ties([column[kept] for column in ranks], [column[~kept] for column in (*ranks, count)])
+        self._group, self._place, self._position = group[kept], place[kept], position[kept]
         self._score, self._count = score[kept], count[kept]
+        starts = np.flatnonzero(np.append(True, np.diff(self._group) != 0))
+        self._is_full = np.add.reduceat(self._count, starts) >= self._limit
+
+    def _are_below(self, group: Ints, place: Ints, score: Floats) -> Bools:
+        """Whether rows rank below the last one of a full group, so that they are neither taken nor tied."""
+        groups, places, scores, _ = self._last
+        if not self._is_full.any():
+            return np.zeros(len(group), dtype=np.bool_)
+        index = np.minimum(np.searchsorted(groups, group), len(groups) - 1)
+        beyond = (place > places[index]) | ((place == places[index]) & (score < scores[index]))
+        below: Bools = beyond & self._is_full[index] & (groups[index] == group)
+        return below
 
     def _count_ties(self, kept: Sequence[np.ndarray], left: Sequence[np.ndarray]) -> None:
         """Count the rows left that rank as the last one kept of their group, which only rises in rank."""
@@ -275,6 +294,13 @@ class FirstRows:
         tied = np.zeros(len(group), dtype=np.int64)
         np.add.at(tied, index[is_tied], rows[3][is_tied])
         self._last = (group, place, score, tied)
+
+    def up_to(self, limit: int) -> FirstRows:
+        """Return the first rows up to a lower number; ties with rows that were not kept are not counted."""
+        fewer = FirstRows(limit)
+        if len(self._group):
+            fewer._take(self._group, self._place, self._score, self._position, self._count)
+        return fewer
 
     def cuts(self, groups: int) -> Cuts:
         """Return the cut of each group; groups without rows take none."""

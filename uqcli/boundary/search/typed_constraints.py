@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from uqcli.base.errors import UsageError, words
+from uqcli.base.errors import UsageError, listed_words, words
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.wording import listed
 from uqcli.boundary.search.constraint import Constraint
@@ -65,17 +65,19 @@ def constraint_from(**options: str | None) -> Constraint:
     kinds = {ConstraintKind(name.replace("_", "-")): value for name, value in given.items()}
     if not kinds and not has_worth:
         *others, last = (rule.options for rule in RULES.values())
-        names = f"{', '.join(others)}, or {last}"
+        names = words("{}, or {}", words(", ".join(["{}"] * len(others)), *others), last)
         raise UsageError(
-            "no constraint given", expected=f"one of {names}", remedy=words("for example --precision 0.7")
+            "no constraint given",
+            expected=words("one of {}", names),
+            remedy=words("for example --precision 0.7"),
         )
     if len(kinds) + has_worth > 1 and (has_worth or not set(kinds) <= set(COMBINED)):
         both = [RULES[kind].options for kind in kinds]
         both += [RULES[ConstraintKind.UTILITY].options] if has_worth else []
-        together = listed(RULES[kind].options for kind in COMBINED)
+        together = listed_words(RULES[kind].options for kind in COMBINED)
         raise UsageError(
-            f"{' and '.join(both)} cannot be combined",
-            expected=f"one bound, or several of {together}",
+            words(" and ".join(["{}"] * len(both)) + " cannot be combined", *both),
+            expected=words("one bound, or several of {}", together),
             remedy="leave one out",
         )
     if kinds:

@@ -12,11 +12,11 @@ import numpy as np
 
 from uqcli.base.amounts import UNITS
 from uqcli.base.counts import Bools, Cells, Ints
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.exact_numbers import decimal, is_number
 from uqcli.base.wording import rounded_money
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.goals import MaximiseUtility, TopRuns
+from uqcli.boundary.search.goals import MaximiseUtility, Own, Same, TopRuns
 from uqcli.estimates.confusion import Confusion
 
 _MAX_UTILITY: Final = 2**31
@@ -26,7 +26,7 @@ class Utility(Constraint):
     """The gain and the cost of a flagged row, whose total is maximised."""
 
     kind = "utility"
-    options = "--gain and --cost"
+    options = words("--gain and --cost")
     wording = "highest utility ({})"
     aimed = "the {}"
     is_bound = False
@@ -48,16 +48,12 @@ class Utility(Constraint):
 
     @property
     def _goal(self) -> MaximiseUtility:
-        if self.amounts:
-            gain, cost = (int(number * UNITS) for number in self.numbers)
-            indices = {role: index for index, role in enumerate(self.amounts)}
-            return MaximiseUtility(
-                gain=gain, cost=cost, gain_index=indices.get("gain"), cost_index=indices.get("cost")
-            )
-        scale = math.lcm(*(number.denominator for number in self.numbers))
-        gain, cost = (int(number * scale) for number in self.numbers)
-        common = math.gcd(gain, cost)
-        return MaximiseUtility(gain=gain // common, cost=cost // common)
+        worth: dict[str, Same | Own] = {
+            role: Same(amount=int(number / self.unit))
+            for role, number in zip(("gain", "cost"), self.numbers, strict=True)
+        }
+        worth |= {role: Own(index=index) for index, role in enumerate(self.amounts)}
+        return MaximiseUtility(gain=worth["gain"], cost=worth["cost"])
 
     def objective(self, fit: Confusion[int]) -> Fraction:
         """See Constraint: gains less costs."""
@@ -87,14 +83,15 @@ class Utility(Constraint):
     def values(self, positive: Bools, amounts: Ints) -> Ints:
         """See Constraint: the gain of a positive row, else minus its cost."""
         goal = self._goal
-        gain = goal.gain if goal.gain_index is None else amounts[goal.gain_index]
-        cost = goal.cost if goal.cost_index is None else amounts[goal.cost_index]
-        return np.where(positive, gain, -cost)
+        return np.where(positive, goal.gain.of_rows(amounts), -goal.cost.of_rows(amounts))
 
     @property
     def unit(self) -> Fraction:
         """See Constraint: ten-thousandths, or of numbers alone a common unit."""
-        return Fraction(1, UNITS) if self.amounts else self.numbers[0] / self._goal.gain
+        if self.amounts:
+            return Fraction(1, UNITS)
+        scale = math.lcm(*(number.denominator for number in self.numbers))
+        return Fraction(math.gcd(*(int(number * scale) for number in self.numbers)), scale)
 
     def worth(self, runs: TopRuns) -> tuple[Ints, int]:
         """See Constraint; of numbers alone, the recall is compared."""

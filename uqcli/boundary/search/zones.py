@@ -15,13 +15,14 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm, ReviewKind
 from uqcli.base.counts import CellRow, Cells, bin_of, no_amounts
-from uqcli.base.errors import Opt, UsageError, words
+from uqcli.base.errors import Opt, UsageError, listed_words, words
 from uqcli.base.exact_numbers import MAX_DIGITS, decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import TopRuns, Tops, keep_budget, top_runs
 from uqcli.boundary.search.knapsack import solve
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
+from uqcli.estimates.confusion import Rate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +37,29 @@ class ReviewLimit:
     number: Fraction
     relative: bool = False
 
+    @property
+    def rate(self) -> Rate:
+        """Rate of all rows, of positives, or of cleared rows that it bounds from above."""
+        rates = {ReviewKind.MISS: Rate.MISSED, ReviewKind.OMISSION: Rate.OMISSION}
+        return rates.get(self.kind, Rate.REVIEWED)
+
+    @property
+    def name(self) -> str:
+        """Name of a rate that it promises."""
+        return "false omission rate" if self.rate is Rate.OMISSION else "miss rate"
+
+    @property
+    def is_promise(self) -> bool:
+        """Whether a rule can promise its rate on new data."""
+        return self.kind is not ReviewKind.REVIEW
+
     def text(self) -> str:
         """Describe the limit."""
         if self.kind is ReviewKind.OMISSION:
             return f"at most {float(100 * self.number):g} % of cleared rows positive"
         if self.kind is ReviewKind.MISS:
             return f"at most {float(100 * self.number):g} % of positives missed"
-        return f"at most {self.value.replace('%', ' % of')} rows reviewed"
+        return f"at most {self.value.replace('%', ' % of')} row{'' if self.value == '1' else 's'} reviewed"
 
     def budget(self, rows: int) -> int:
         """Return the maximum number of reviewed rows."""
@@ -71,12 +88,12 @@ def review_limit(
     limits = {ReviewKind.REVIEW: review, ReviewKind.MISS: miss, ReviewKind.OMISSION: max_omission}
     given = [kind for kind, value in limits.items() if value is not None]
     if len(given) > 1:
-        options = " and ".join(f"--{kind}" for kind in given)
+        options = listed_words(map(Opt, given))
         raise UsageError(words("{} cannot be combined", options), remedy="leave one of them out")
     for kind in given:
         if kind is not ReviewKind.REVIEW:
             value = share_text(limits[kind] or "")
-            return ReviewLimit(kind=kind, value=value, number=decimal(f"--{kind}", value, at_most=1))
+            return ReviewLimit(kind=kind, value=value, number=decimal(Opt(kind), value, at_most=1))
     if review is None:
         return None
     if review.endswith("%"):

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts
+from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, indices_by_bin
 from uqcli.base.records import dataclass
 from uqcli.base.wording import number
 from uqcli.calibrate.scale import Scale
@@ -215,7 +215,7 @@ class CalibratedWithin(Calibrated):
         return {**super().columns(), "calibrated_low": low, "calibrated_high": high}
 
 
-class Fit(NamedTuple):
+class FittedMap(NamedTuple):
     """A fitted map of the score, and notes on the fit."""
 
     map: Any
@@ -305,14 +305,14 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         if parts is None:
             return []
         names, part = parts
-        return [(name, np.flatnonzero(part == index)) for index, name in enumerate(names)]
+        return list(zip(names, indices_by_bin(part, len(names)), strict=True))
 
 
 class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
     """Map of the score only."""
 
     @classmethod
-    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
         """Fit it to counts of corrected scores, by the method of the options.
 
         Functions import what only they need, since most runs apply a map.

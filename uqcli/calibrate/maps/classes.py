@@ -5,6 +5,7 @@ Sums over rows are over distinct rows in sorted order, so the result does not de
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar, Final
@@ -12,21 +13,25 @@ from typing import Annotated, ClassVar, Final
 import numpy as np
 from msgspec import Meta
 
+from uqcli.base.blockwise import each_part
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Matrix
 from uqcli.base.rows import ClassCounts
 from uqcli.base.wording import number, printable
 from uqcli.calibrate.maps.base import BaseClassMap, Interval, finite, first, formula_table
-from uqcli.calibrate.maps.formulas import STEEPEST, at_bound, best_slope
+from uqcli.calibrate.maps.formulas import STEEPEST, at_bound, best_slope, slope_near
 from uqcli.calibrate.maps.isotonic import IsotonicMap, VennAbersMap, fit_isotonic, fit_venn_abers
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.linear_scaling import (
     CLIP,
+    FEW_COEFFICIENTS,
     MIDDLE,
     RIDGES,
+    VALUES_PER_BLOCK,
     Penalty,
     class_logits,
     fit_coefficients,
+    fit_few_coefficients,
     scaled,
     softmax,
 )
@@ -311,6 +316,10 @@ ClassFold = tuple[ClassCounts, ClassCounts]
 
 _TUNING_TOLERANCE: Final = 1e-4
 
+_MANY_ROWS: Final = 1 << 16
+_SAMPLE: Final = slice(None, None, 16)
+"""Every 16th distinct row: a fit to them takes less time than a step of a fit to all."""
+
 
 def label_losses(map_: BaseClassMap, counts: ClassCounts) -> Floats:
     """Compute the log loss of each distinct row, clipped to at most ``-ln 1e-15``."""
@@ -319,25 +328,56 @@ def label_losses(map_: BaseClassMap, counts: ClassCounts) -> Floats:
     return losses
 
 
-def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tuple[str, ...]]:
-    """Fit ``softmax(ln p / T)`` by maximum likelihood, with 1/T between 1e-3 and 1e3; with notes."""
-    logits = np.ascontiguousarray(class_logits(counts.probability).T)  # sums over few classes are slow by row
-    squares = logits**2
-    label_logit = logits[counts.label, np.arange(len(counts.label))]
-    work = np.empty_like(logits)
+def fit_class_temperature(
+    counts: ClassCounts, start: BaseClassMap | None = None
+) -> tuple[ClassTemperatureMap, tuple[str, ...]]:
+    """Fit ``softmax(ln p / T)`` by maximum likelihood, with 1/T between 1e-3 and 1e3; with notes.
+
+    A map that was fitted to nearly the same rows is a good start, as is that of a sample of many rows.
+    """
+    if start is None and len(counts.label) > _MANY_ROWS:
+        start, _ = fit_class_temperature(counts.select(_SAMPLE))
+    derivative = log_loss_derivatives(counts)
+    if isinstance(start, ClassTemperatureMap):
+        slope = slope_near(start.slope, derivative)
+    else:
+        slope = best_slope(derivative)
+    return ClassTemperatureMap(slope=slope), at_bound(slope)
+
+
+def log_loss_derivatives(counts: ClassCounts) -> Callable[[float], tuple[float, float]]:
+    """Return the function from a slope to the first and second derivative of the log loss.
+
+    Blocks of rows stay in the cache, with one class after the other, since sums over few classes are slow by
+    row. The logits are less the largest of the row, so that no power of e overflows.
+    """
+    rows, classes = counts.probability.shape
+    logits, label_logit = np.empty((classes, rows)), np.empty(rows)
+    block = max(1, VALUES_PER_BLOCK // classes)
+
+    def fill(part: slice) -> None:
+        logarithm = np.log(np.clip(counts.probability[part].T, CLIP, 1), out=logits[:, part])
+        logarithm -= logarithm.max(axis=0)
+        label_logit[part] = logarithm[counts.label[part], np.arange(logarithm.shape[1])]
+
+    each_part(fill, rows, block)
 
     def derivative(slope: float) -> tuple[float, float]:
-        np.multiply(slope, logits, out=work)
-        np.subtract(work, work.max(axis=0), out=work)
-        np.exp(work, out=work)
-        np.divide(work, work.sum(axis=0), out=work)
-        mean: Floats = (work * logits).sum(axis=0)
-        variance = np.multiply(work, squares, out=work).sum(axis=0) - mean**2
-        gradient = float((counts.count * (mean - label_logit)).sum())
-        return gradient, float((counts.count * variance).sum())
+        def sums(part: slice) -> tuple[float, float]:
+            values, count = logits[:, part], counts.count[part]
+            terms = slope * values
+            np.exp(terms, out=terms)
+            total = terms.sum(axis=0)
+            np.multiply(terms, values, out=terms)
+            mean = terms.sum(axis=0) / total
+            np.multiply(terms, values, out=terms)
+            variance = terms.sum(axis=0) / total - mean**2
+            return float((count * (mean - label_logit[part])).sum()), float((count * variance).sum())
 
-    slope = best_slope(derivative)
-    return ClassTemperatureMap(slope=slope), at_bound(slope)
+        first, second = zip(*each_part(sums, rows, block), strict=True)
+        return math.fsum(first), math.fsum(second)
+
+    return derivative
 
 
 _WITH_RIDGE: Final[Sequence[Callable[[Penalty, float], Penalty]]] = (
@@ -348,11 +388,21 @@ _WITH_RIDGE: Final[Sequence[Callable[[Penalty, float], Penalty]]] = (
 """Replacements of one ridge, in the order in which they are chosen."""
 
 
-def fit_linear(
-    counts: ClassCounts, penalty: Penalty, start: Matrix | None = None, tolerance: float = 1e-7
-) -> ClassLinearMap:
-    """Fit vector or structured matrix scaling (see ``fit_coefficients``)."""
-    coefficients = fit_coefficients(counts, penalty, start, tolerance)
+def fit_linear(counts: ClassCounts, penalty: Penalty, start: BaseClassMap | None = None) -> ClassLinearMap:
+    """Fit vector or structured matrix scaling; starts are as in ``fit_class_temperature``.
+
+    With many coefficients the search ends before its start has no effect, so that it begins at the identity.
+    """
+    classes = counts.probability.shape[1]
+    if classes * (2 if penalty.other is None else classes + 1) <= FEW_COEFFICIENTS:
+        if start is None and len(counts.label) > _MANY_ROWS:
+            start = fit_linear(counts.select(_SAMPLE), penalty)
+        near = np.array(start.coefficients) if isinstance(start, ClassLinearMap) else None
+        return _linear_map(fit_few_coefficients(counts, penalty, near))
+    return _linear_map(fit_coefficients(counts, penalty))
+
+
+def _linear_map(coefficients: Matrix) -> ClassLinearMap:
     return ClassLinearMap(coefficients=[row.tolist() for row in coefficients])
 
 
@@ -370,9 +420,9 @@ def tuned_penalty(folds: Sequence[ClassFold], *, is_full: bool) -> Penalty:
     def loss(candidate: Penalty) -> float:
         total, count = 0.0, 0
         for index, (training, held_out) in enumerate(folds):
-            fitted = fit_linear(training, candidate, starts[index], _TUNING_TOLERANCE)
-            starts[index] = np.array(fitted.coefficients)
-            total += float((label_losses(fitted, held_out) * held_out.count).sum())
+            fitted = fit_coefficients(training, candidate, starts[index], _TUNING_TOLERANCE)
+            starts[index] = fitted
+            total += float((label_losses(_linear_map(fitted), held_out) * held_out.count).sum())
             count += int(held_out.count.sum())
         return total / count
 
@@ -394,8 +444,7 @@ def fit_one_vs_rest(counts: ClassCounts, *, with_intervals: bool) -> OneVsRestMa
     A probability of 0 or 1 would let one row of another class outweigh all others. So an isotonic block at
     an end has the rate (k+1)/(n+2) instead, unless its neighbour's rate is closer.
     """
-    labels = counts.observed_labels()
-    parts = [counts.one_vs_rest(index, labels) for index in range(labels.shape[1])]
+    parts = [counts.against_rest(index) for index in range(counts.probability.shape[1])]
     if with_intervals:
         return OneVsRestMap(maps=[fit_venn_abers(part) for part in parts])
     return OneVsRestMap(maps=[fit_isotonic(part, certain=False) for part in parts])

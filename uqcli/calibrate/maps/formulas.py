@@ -10,7 +10,7 @@ import numpy as np
 from uqcli.base.blockwise import sums_by_part
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, ValueCounts
-from uqcli.calibrate.maps.base import BaseScoreMap, Fit, finite
+from uqcli.calibrate.maps.base import BaseScoreMap, FittedMap, finite
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.linear_scaling import CLIP
 from uqcli.kernels.logistic import fit_in_parts, likelihood_has_maximum, logistic_fit, negative_log_likelihood
@@ -36,7 +36,7 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
     slope: float
 
     @classmethod
-    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
         """See BaseScoreMap."""
         fit_method = fit_platt if options.method is CalibrationMethod.PLATT else fit_temperature
         return fit_method(counts, options.scale)
@@ -71,7 +71,7 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         return f"sigmoid({self.slope:.6g} * log-odds {self.intercept:+.6g})"
 
 
-def fit_platt(counts: ValueCounts, scale: Scale) -> Fit:
+def fit_platt(counts: ValueCounts, scale: Scale) -> FittedMap:
     """Fit ``sigmoid(intercept + slope * log-odds)`` to corrected scores."""
     features = scale.log_odds(counts.value)[None, :]
     penalised = not likelihood_has_maximum(features[0], counts.count, counts.positives, falling=True)
@@ -81,10 +81,10 @@ def fit_platt(counts: ValueCounts, scale: Scale) -> Fit:
         notes = (*notes, "All scores are equal: the calibrated probability is one number.")
     elif slope < 0:
         notes = (*notes, "The slope is negative: higher scores are less often positive.")
-    return Fit(map=LogisticMap(intercept=float(intercept), slope=float(slope)), notes=notes)
+    return FittedMap(map=LogisticMap(intercept=float(intercept), slope=float(slope)), notes=notes)
 
 
-def fit_temperature(counts: ValueCounts, scale: Scale) -> Fit:
+def fit_temperature(counts: ValueCounts, scale: Scale) -> FittedMap:
     """Fit ``sigmoid(log-odds / T)`` with 1/T between 1e-3 and 1e3."""
     log_odds = scale.log_odds(counts.value)
 
@@ -99,7 +99,7 @@ def fit_temperature(counts: ValueCounts, scale: Scale) -> Fit:
         return sum(first), sum(second)
 
     slope = best_slope(derivative)
-    return Fit(map=LogisticMap(intercept=0.0, slope=slope), notes=at_bound(slope))
+    return FittedMap(map=LogisticMap(intercept=0.0, slope=slope), notes=at_bound(slope))
 
 
 def at_bound(slope: float) -> tuple[str, ...]:
@@ -107,11 +107,18 @@ def at_bound(slope: float) -> tuple[str, ...]:
     return (f"The temperature is at its bound of {1 / slope:g}.",) if slope in (_FLATTEST, STEEPEST) else ()
 
 
-def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
-    """Compute the slope of temperature scaling, 1/T, by Newton's method within a bracket.
+_LAST_STEP: Final = 1e-7
+"""Step of the slope, relative to it, after which the next one of Newton's method would be of rounding."""
 
-    It takes the first and second derivative of the convex loss at a slope.
-    """
+_FEW_STEPS: Final = 10
+"""Steps in which Newton's method has converged from a start near the slope."""
+
+Derivative = Callable[[float], tuple[float, float]]
+"""Function from a slope to the first and second derivative of a convex loss."""
+
+
+def best_slope(derivative: Derivative) -> float:
+    """Compute the slope of temperature scaling, 1/T, by Newton's method within a bracket."""
     low, high = _FLATTEST, STEEPEST
     if derivative(low)[0] >= 0:
         return low
@@ -123,10 +130,26 @@ def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
         low, high = (slope, high) if first < 0 else (low, slope)
         newton_slope = slope - first / second if second > 0 else low
         next_slope = newton_slope if low < newton_slope < high else float(np.sqrt(low * high))
-        if abs(next_slope - slope) <= 1e-14 * slope:
+        if abs(next_slope - slope) <= _LAST_STEP * slope:
             return next_slope
         slope = next_slope
     return slope
+
+
+def slope_near(start: float, derivative: Derivative) -> float:
+    """Compute ``best_slope`` from a start near it; from 1 if Newton's steps do not converge at once."""
+    slope = start
+    for _ in range(_FEW_STEPS):
+        if not _FLATTEST < slope < STEEPEST:
+            break
+        first, second = derivative(slope)
+        if not abs(first) < slope / 2 * second:
+            break
+        step = first / second
+        slope -= step
+        if abs(step) <= _LAST_STEP * slope:
+            return min(max(slope, _FLATTEST), STEEPEST)
+    return best_slope(derivative)
 
 
 PENALTY: Final = 1.0
@@ -161,7 +184,7 @@ class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="bet
     c: float
 
     @classmethod
-    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
         """See BaseScoreMap."""
         return fit_beta(counts, options.scale)
 
@@ -200,7 +223,7 @@ class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="bet
         return f"sigmoid({self.a:.6g} ln s - {self.b:.6g} ln(1-s) {self.c:+.6g})"
 
 
-def fit_beta(counts: ValueCounts, scale: Scale) -> Fit:
+def fit_beta(counts: ValueCounts, scale: Scale) -> FittedMap:
     """Fit ``sigmoid(a ln s - b ln(1-s) + c)`` with a, b >= 0.
 
     Keeps the best feasible fit with both slopes, with either slope alone, or with none.
@@ -222,4 +245,4 @@ def fit_beta(counts: ValueCounts, scale: Scale) -> Fit:
                 break  # the loss is convex, so a feasible interior optimum is the global one
     _, _, (c, a, b) = min(candidates)
     notes = penalty_note(counts) if penalised else ()
-    return Fit(map=BetaMap(a=float(a), b=float(b), c=float(c)), notes=notes)
+    return FittedMap(map=BetaMap(a=float(a), b=float(b), c=float(c)), notes=notes)

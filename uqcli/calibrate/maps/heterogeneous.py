@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.counts import Floats, Ints, texts_by_level
+from uqcli.base.counts import Floats, Ints, indices_by_bin, texts_by_level
 from uqcli.base.errors import UsageError, words
 from uqcli.base.wording import count, percent, printable
 from uqcli.calibrate.maps.base import (
@@ -124,11 +124,14 @@ def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
 
 def calibrated_in_leaves(leaves: Sequence[Leaf], leaf: Ints, corrected: Floats, scale: Scale) -> Floats:
     """Compute the probability of each row by the map of its leaf."""
+    # small leaves share the map of a larger part
+    maps = list({id(fitted.calibration): fitted.calibration for fitted in leaves}.values())
+    index_of = {id(fitted): index for index, fitted in enumerate(maps)}
+    map_of_leaf = np.array([index_of[id(fitted.calibration)] for fitted in leaves])
     result = np.empty(len(corrected))
-    for leaf_index, fitted in enumerate(leaves):
-        inside = leaf == leaf_index
-        if inside.any():
-            result[inside] = fitted.calibration.probability(corrected[inside], scale)
+    for fitted, inside in zip(maps, indices_by_bin(map_of_leaf[leaf], len(maps)), strict=True):
+        if len(inside):
+            result[inside] = fitted.probability(corrected[inside], scale)
     return result
 
 
@@ -161,12 +164,13 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
             return "a feature of groups has no levels"
         if len(set(map(tuple, self.groups))) < len(self.groups):
             return "a group is named twice"
+        levels_of = [(column.name, frozenset(column.levels or ())) for column in self.features]
         for group in self.groups:
             if len(group) != len(self.features):
                 return "a group does not name a level of each feature"
-            for text, column in zip(group, self.features, strict=True):
-                if text is not None and text not in (column.levels or ()):
-                    return f"'{text}' is no level of '{column.name}'"
+            for text, (name, levels) in zip(group, levels_of, strict=True):
+                if text is not None and text not in levels:
+                    return f"'{text}' is no level of '{name}'"
         return ""
 
     def predict(

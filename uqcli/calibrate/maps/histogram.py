@@ -18,7 +18,7 @@ from uqcli.calibrate.maps.base import (
     BaseClassMap,
     BaseScoreMap,
     Count,
-    Fit,
+    FittedMap,
     ends_of_bins,
     first,
     not_ascending,
@@ -54,10 +54,10 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         return max((bound for bound in self.error if bound is not None), default=math.inf)
 
     @classmethod
-    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
         """See BaseScoreMap."""
         edges = options.histogram_edges(counts)
-        return Fit(map=fit_histogram(counts, edges, options.confidence))
+        return FittedMap(map=fit_histogram(counts, edges, options.confidence))
 
     def contradiction(self) -> str:
         """See BaseMap."""

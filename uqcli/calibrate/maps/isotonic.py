@@ -25,7 +25,7 @@ from uqcli.calibrate.maps.base import (
     Calibrated,
     Count,
     Features,
-    Fit,
+    FittedMap,
     Interval,
     Parts,
     ends_of_bins,
@@ -56,9 +56,9 @@ class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
     y: Annotated[list[float], Meta(min_length=1)]
 
     @classmethod
-    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
         """See BaseScoreMap."""
-        return Fit(map=fit_isotonic(counts, options.scale))
+        return FittedMap(map=fit_isotonic(counts, options.scale))
 
     def contradiction(self) -> str:
         """See BaseMap."""
@@ -295,9 +295,9 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
     high: Annotated[list[float], Meta(min_length=1)]
 
     @classmethod
-    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
         """See BaseScoreMap."""
-        return Fit(map=fit_venn_abers(counts, options.scale))
+        return FittedMap(map=fit_venn_abers(counts, options.scale))
 
     @property
     def has_interval(self) -> bool:

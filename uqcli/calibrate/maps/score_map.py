@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, ValueCounts
-from uqcli.calibrate.maps.base import BaseScoreMap, Fit, formula_table
+from uqcli.calibrate.maps.base import BaseScoreMap, FittedMap, formula_table
 from uqcli.calibrate.maps.formulas import BetaMap, LogisticMap
 from uqcli.calibrate.maps.histogram import HistogramMap
 from uqcli.calibrate.maps.isotonic import IsotonicMap, VennAbersMap
@@ -27,10 +27,10 @@ class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
     )
 
     @classmethod
-    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
         """See BaseScoreMap."""
         del counts, options
-        return Fit(map=cls())
+        return FittedMap(map=cls())
 
     def contradiction(self) -> str:
         """See BaseMap."""

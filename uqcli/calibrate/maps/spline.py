@@ -10,12 +10,11 @@ from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Ints, Matrix, ValueCounts
-from uqcli.calibrate.maps.base import BaseScoreMap, Fit, finite, not_ascending
+from uqcli.calibrate.maps.base import BaseScoreMap, FittedMap, finite, not_ascending
 from uqcli.calibrate.maps.formulas import PENALTY, penalty_note
 from uqcli.calibrate.scale import Scale
 from uqcli.kernels.interpolation import cubic_pieces, spline
-from uqcli.kernels.linear import least_solution, solved
-from uqcli.kernels.logistic import likelihood_has_maximum, loss_at, pooled_values
+from uqcli.kernels.logistic import intercept_alone, likelihood_has_maximum, penalised_fit, pooled_values
 from uqcli.kernels.logistic import sigmoid as logistic
 from uqcli.kernels.sums import indices_of_ranks
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus, sigmoid
@@ -31,9 +30,6 @@ RIDGES: Final = (10.0, 1.0, 0.1, 0.01)
 _SMALLEST_GAP = 1e-50
 """Distance of knots below which the polynomials between them could overflow."""
 
-_MAX_STEPS = 200
-_MAX_HALVINGS = 40
-
 
 class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="spline"):
     """Sigmoid of a cubic spline of the log-odds: B-splines on clamped knots, lines outside them.
@@ -47,7 +43,7 @@ class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="s
     levels: Annotated[list[float], Meta(min_length=4)]
 
     @classmethod
-    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> FittedMap:
         """See BaseScoreMap."""
         return fit_spline(counts, options.scale, options.seed)
 
@@ -114,7 +110,7 @@ def _polynomial(distance: Expression, powers: list[float]) -> Expression:
     return let(distance, horner)
 
 
-def fit_spline(counts: ValueCounts, scale: Scale, seed: int) -> Fit:
+def fit_spline(counts: ValueCounts, scale: Scale, seed: int) -> FittedMap:
     """Fit a non-decreasing cubic spline of the log-odds, with the penalty of the lowest cross-fitted loss.
 
     Scores are corrected; the seed is that of the folds.
@@ -130,7 +126,7 @@ def fit_spline(counts: ValueCounts, scale: Scale, seed: int) -> Fit:
     return fit_by_ridge(counts, scale)(ridge)
 
 
-def fit_by_ridge(counts: ValueCounts, scale: Scale) -> Callable[[float], Fit]:
+def fit_by_ridge(counts: ValueCounts, scale: Scale) -> Callable[[float], FittedMap]:
     """Return a function that fits a spline with a given penalty.
 
     The log-odds are ``a + sum_j b_j I_j(x)`` with ``b_j >= 0``, where x are the log-odds of the score and
@@ -147,11 +143,12 @@ def fit_by_ridge(counts: ValueCounts, scale: Scale) -> Callable[[float], Fit]:
     penalised = not likelihood_has_maximum(x, count, positives, falling=False)
     notes = penalty_note(counts) if penalised else ()
 
-    def fit(ridge: float) -> Fit:
+    def fit(ridge: float) -> FittedMap:
         penalty = _penalty(len(basis), ridge, PENALTY if penalised else 0.0)
-        coefficients = _minimised(basis, count, positives, penalty)
+        start = intercept_alone(len(basis), count, positives)
+        coefficients = penalised_fit(basis, count, positives, penalty, start, bounded=True)
         fitted = SplineMap(knots=knots.tolist(), levels=np.cumsum(coefficients).tolist())
-        return Fit(map=fitted, notes=notes)
+        return FittedMap(map=fitted, notes=notes)
 
     return fit
 
@@ -173,42 +170,3 @@ def _penalty(size: int, ridge: float, weak: float) -> Matrix:
     penalty[1:, 1:] = ridge * np.einsum("ki,kj->ij", differences, differences) + weak * np.eye(size - 1)
     penalty[0, 0] = weak
     return penalty
-
-
-def _minimised(basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> Floats:
-    """Minimise the penalised loss by Newton's method on the coefficients that are not at their bound of 0."""
-    beta: Floats = np.zeros(len(basis))
-    beta[0] = np.log((positives.sum() + 0.5) / ((count - positives).sum() + 0.5))
-    loss, log_odds = _loss(beta, basis, count, positives, penalty)
-    for _ in range(_MAX_STEPS):
-        probability = logistic(log_odds)
-        gradient = np.einsum("im,m->i", basis, count * probability - positives)
-        gradient += np.einsum("ij,j->i", penalty, beta)
-        free = np.flatnonzero((beta > 0) | (gradient < 0) | (np.arange(len(beta)) == 0))
-        curved = basis[free] * (count * probability * (1 - probability))
-        hessian = np.einsum("im,jm->ij", curved, basis[free]) + penalty[np.ix_(free, free)]
-        step = solved(hessian, gradient[free])
-        if not np.isfinite(step).all():
-            step = least_solution(hessian, gradient[free])
-        size = 1.0
-        for _ in range(_MAX_HALVINGS):
-            candidate = beta.copy()
-            candidate[free] -= size * step
-            candidate[1:] = np.maximum(candidate[1:], 0)
-            new_loss, new_log_odds = _loss(candidate, basis, count, positives, penalty)
-            if new_loss <= loss:
-                break
-            size /= 2
-        else:
-            return beta
-        improved = loss - new_loss
-        beta, loss, log_odds = candidate, new_loss, new_log_odds
-        if improved <= 1e-13 * abs(loss):
-            return beta
-    return beta
-
-
-def _loss(beta: Floats, basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> tuple[float, Floats]:
-    log_odds: Floats = np.einsum("i,im->m", beta, basis)
-    form = float(np.einsum("i,ij,j->", beta, penalty, beta))
-    return loss_at(log_odds, count, positives) + form / 2, log_odds

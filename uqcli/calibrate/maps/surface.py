@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
@@ -12,13 +11,14 @@ from msgspec import Meta
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Ints, Matrix, distinct_numbers
 from uqcli.base.defaults import FOLDS
+from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Features, finite, formula_table
 from uqcli.calibrate.maps.isotonic import IsotonicMap
 from uqcli.calibrate.maps.spline import RIDGES
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.score_metrics import log_losses
-from uqcli.kernels.logistic import logistic_fit
+from uqcli.kernels.logistic import fits_by_ridge, logistic_fit
 from uqcli.kernels.logistic import sigmoid as logistic
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, clipped, let, minus, sigmoid
@@ -38,6 +38,9 @@ z^2, and a coefficient of their small difference would say nothing of the uncert
 _LARGEST_LOG_ODDS: Final = 1e100
 _COMPARED_ROWS: Final = 100_000
 """Rows among which the ridge is chosen."""
+
+_ROUNDING: Final = 1e-12
+"""Difference of losses, relative to them, that may be an error of rounding."""
 
 
 class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="surface"):
@@ -68,10 +71,14 @@ class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="su
         del features
         assert uncertainty is not None  # guaranteed by needs_uncertainty
         z = _normal_score(uncertainty, self.normal_score, scale)
-        x = np.clip(scale.log_odds(corrected), -self.reach, self.reach)
+        return Calibrated(probability=self.at(z, scale.log_odds(corrected)))
+
+    def at(self, z: Floats, log_odds: Floats) -> Floats:
+        """Compute the probability at normal scores of the uncertainty and log-odds of the score."""
+        x = np.clip(log_odds, -self.reach, self.reach)
         level = self.level[0] + z * (self.level[1] + z * self.level[2])
         slope = self.slope[0] + z * self.slope[1] + x * self.slope[2]
-        return Calibrated(probability=logistic(level + slope * x))
+        return logistic(level + slope * x)
 
     def exported(
         self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
@@ -122,45 +129,76 @@ def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
     """
     from uqcli.calibrate.folds import folds_of, sample_of_rows, units_of  # most runs apply a map
 
-    candidates = [(ridge, curved) for curved in (False, True) for ridge in RIDGES]
-    best, compared = candidates[0], sample_of_rows(rows, _COMPARED_ROWS, options.seed)
+    candidates = [(curved, ridge) for curved in (False, True) for ridge in RIDGES]
+    (curved, ridge), compared = candidates[0], sample_of_rows(rows, _COMPARED_ROWS, options.seed)
     if units_of(compared, options.cluster) >= FOLDS:
         losses = np.zeros(len(candidates))
         for training, held_out in folds_of(compared, options.seed, options.cluster):
-            fit = _fit_by_candidate(training, options.scale)
-            for index, candidate in enumerate(candidates):
-                fitted = fit(*candidate)
-                predicted = fitted.predict(held_out.score, options.scale, held_out.uncertainty)
-                if_positive, if_negative = log_losses(predicted.probability)
-                loss = np.where(held_out.labels, if_positive, if_negative)
-                losses[index] += (loss * held_out.weights()).sum()
-        best = candidates[int(np.argmin(losses))]
-    return _fit_by_candidate(rows, options.scale)(*best)
+            losses += _losses(_Design.of(training, options.scale), held_out, options.scale)
+        # if all labels are equal, a curve changes nothing but the rounding
+        lowest = losses <= losses.min() * (1 + _ROUNDING)
+        curved, ridge = candidates[int(np.argmax(lowest))]
+    design = _Design.of(rows, options.scale)
+    return design.surface(
+        logistic_fit(design.features(curved=curved), design.weight, design.positives, ridge)
+    )
 
 
-def _fit_by_candidate(rows: Rows, scale: Scale) -> Callable[[float, bool], SurfaceMap]:
-    """Return a function that fits a surface with a given ridge, curved or not."""
-    uncertainty, weight = rows.uncertainty, rows.weights()
-    assert uncertainty is not None  # guaranteed by needs_uncertainty
-    normal_score = _fit_normal_scores(uncertainty, weight)
-    z = _normal_score(uncertainty, normal_score, scale)
-    x = np.clip(scale.log_odds(rows.score), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
-    square, total = z * z, weight.sum()
-    variance = (weight * (square - (weight * square).sum() / total) ** 2).sum() / total  # without BLAS
-    if np.sqrt(variance) < _LEAST_SPREAD:
-        square = np.zeros(len(z))
-    features, positives = [x, z, x * z, square, x * x], weight * rows.labels
-    largest = float(np.abs(x[weight > 0]).max())
+def _losses(design: _Design, held_out: Rows, scale: Scale) -> list[float]:
+    """Compute the log losses of rows under surfaces without and with a curve, for each ridge."""
+    assert held_out.uncertainty is not None  # guaranteed by needs_uncertainty
+    z = _normal_score(held_out.uncertainty, design.normal_score, scale)
+    log_odds = scale.log_odds(held_out.score)
+    weight, losses = held_out.weights(), []
+    for curved in (False, True):
+        features = design.features(curved=curved)
+        for coefficients in fits_by_ridge(features, design.weight, design.positives, RIDGES):
+            if_positive, if_negative = log_losses(design.surface(coefficients).at(z, log_odds))
+            losses.append(float((np.where(held_out.labels, if_positive, if_negative) * weight).sum()))
+    return losses
 
-    def fit(ridge: float, curved: bool) -> SurfaceMap:
-        used: Matrix = np.stack(features if curved else features[:-1])
-        a, d, b, e, c, *f = logistic_fit(used, weight, positives, ridge).tolist()
-        reach = (1 if curved else 2) * largest  # a parabola turns beyond what it fits
-        return SurfaceMap(
-            level=[a, b, c], slope=[d, e, *(f or [0.0])], reach=reach, normal_score=normal_score
+
+@dataclass(frozen=True, kw_only=True)
+class _Design:
+    """Normal scores of the uncertainty and log-odds of rows, which surfaces are fitted to; shape (n,)."""
+
+    normal_score: IsotonicMap
+    z: Floats
+    x: Floats
+    weight: Ints
+    positives: Ints
+
+    @classmethod
+    def of(cls, rows: Rows, scale: Scale) -> _Design:
+        """Return the design of rows with an uncertainty."""
+        uncertainty, weight = rows.uncertainty, rows.weights()
+        assert uncertainty is not None  # guaranteed by needs_uncertainty
+        normal_score = _fit_normal_scores(uncertainty, weight)
+        return cls(
+            normal_score=normal_score,
+            z=_normal_score(uncertainty, normal_score, scale),
+            x=np.clip(scale.log_odds(rows.score), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS),
+            weight=weight,
+            positives=weight * rows.labels,
         )
 
-    return fit
+    def features(self, *, curved: bool) -> Matrix:
+        """Return x, z, x z, z^2, and with a curve x^2."""
+        square, total = self.z * self.z, self.weight.sum()
+        mean = (self.weight * square).sum() / total
+        variance = (self.weight * (square - mean) ** 2).sum() / total  # without BLAS
+        if np.sqrt(variance) < _LEAST_SPREAD:
+            square = np.zeros(len(self.z))
+        return np.stack([self.x, self.z, self.x * self.z, square, *([self.x * self.x] if curved else [])])
+
+    def surface(self, coefficients: Floats) -> SurfaceMap:
+        """Return the surface of the coefficients of 1 and of the features."""
+        a, d, b, e, c, *f = coefficients.tolist()
+        largest = float(np.abs(self.x[self.weight > 0]).max())
+        reach = (1 if f else 2) * largest  # a parabola turns beyond what it fits
+        return SurfaceMap(
+            level=[a, b, c], slope=[d, e, *(f or [0.0])], reach=reach, normal_score=self.normal_score
+        )
 
 
 def _normal_score(uncertainty: Floats, fitted: IsotonicMap, scale: Scale) -> Floats:

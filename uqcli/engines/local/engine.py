@@ -150,7 +150,7 @@ class LocalEngine:
         reader = self.batches(request)
         batches = [checked for checked, _ in reader.each(lambda checked: checked)]
         rows, roles = Rows.joined([batch.with_positions() for batch in batches]), reader.roles
-        names, groups, cluster_keys = dict[str, tuple[str, ...]](), dict[str, Ints](), None
+        names, groups, cluster_keys = dict[str, tuple[str, ...]](), dict[str, Ints](), np.zeros(0, np.int64)
         for name, codes in rows.groups.items():
             if name == roles.cluster and name not in (roles.by, *roles.keys):
                 cluster_keys, groups[name] = _clusters(codes, reader.levels[name])
@@ -190,7 +190,7 @@ class LocalEngine:
         """
         if not (are_streams_reusable() or all(origin.regular for origin in origins_of(request))):
             return Keys()
-        scored = replace(request.roles, keys=(), by=None, cluster=None, fitted_clusters=None, features=())
+        scored = replace(request.roles, keys=(), by=None, cluster=None, fitted=(), features=())
         with opened(replace(request, roles=scored)) as (sources, _):  # whose texts need not be told apart
             names = looked_at(shared_names([source.columns for source in sources]), request.roles.columns())
             source = _with_rows(sources)

@@ -72,6 +72,16 @@ _TAIL_SHARE = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
+class FrameColumns:
+    """Columns of each role, key, and feature of known levels; and of amounts, in their order."""
+
+    names: Mapping[str, str]
+    keys: Mapping[str, str]
+    features: Mapping[str, str]
+    amounts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckedFrame:
     """Usable rows of positive weight on the cluster.
 
@@ -82,8 +92,8 @@ class CheckedFrame:
         or 0, or the class index; 0 without a label), ``w`` (long), ``g0``, ... (string) for keys, and
         ``a0``, ... (long) for amounts, in units times weight. For predictions, also ``score`` (double) and
         ``class`` (string).
-    names, keys, features
-        Column of each role, key, or feature of known levels.
+    columns
+        Names of these columns.
     unnormalised
         See uqcli.engines.protocol.ReadRows.
     rows
@@ -101,16 +111,13 @@ class CheckedFrame:
 
     frame: Frame
     roles: Roles
-    names: Mapping[str, str]
-    keys: Mapping[str, str]
-    features: Mapping[str, str]
+    columns: FrameColumns
     unnormalised: float
     summary: SourceSummary
     spans: Mapping[str, tuple[float, float, int]]
     rows: int
     size: int
     usable: Frame
-    amounts: tuple[str, ...] = ()
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sizes: dict[str, Mapping[str, tuple[GroupSize, int]]] = field(default_factory=dict)
 
@@ -160,7 +167,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
 
 def _repeated(checked: CheckedFrame) -> str:
     """Return the caution if most rows repeat the score and the uncertainty of another row."""
-    names = [checked.names[role] for role in ("score", "uncertainty")]
+    names = [checked.columns.names[role] for role in ("score", "uncertainty")]
     with spark_errors("look for repeated rows"):
         pairs = checked.frame.groupBy(*names).agg(F.count(F.lit(1)).alias("rows"))
         repeated = F.sum(F.when(F.col("rows") > 1, F.col("rows")).otherwise(0)).alias("repeated")
@@ -217,7 +224,7 @@ def _caution_of_shared_rows(check: Check, inputs: Sequence[ClusterInput]) -> Non
 
 def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     """Return the summary of weights, from a sample if there are many values."""
-    summary, names = WeightSummary(), list(checked.names.values())
+    summary, names = WeightSummary(), list(checked.columns.names.values())
     odd = F.col("w") * (F.col("y") % 2)
     totals = (F.count(F.lit(1)).alias("rows"), F.sum("w").alias("size"))
     with spark_errors("look at the weights"):
@@ -553,14 +560,14 @@ class Check:
         columns = {key: name for key, name in numbers.items() if key not in self.weights.numbers}
         errors = list[refusals.FormError]()
         for key, name in columns.items():
-            advice = refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
+            advice = refusals.number_advice(name, [answers[f"said_{key}"] or ""], "")
             with refusals.collected(errors):
                 self._refuse_unreadable(answers, key, name, *advice)
         for label in self.labels.columns:
             with refusals.collected(errors):
                 self._refuse_unreadable(answers, "y", label, *self.labels.advice)
         for weight in self.weights.numbers.values():
-            advice = refusals.number_advice(weight, [answers["said_w"] or ""], None)
+            advice = refusals.number_advice(weight, [answers["said_w"] or ""], "")
             with refusals.collected(errors):
                 self._refuse_unreadable(answers, "w", weight, *advice)
                 self._refuse_weights(answers, weight)
@@ -652,9 +659,9 @@ class Check:
             ),
             usable=frame.filter("ok").select(*others, weight.alias("w")),
             roles=self.roles,
-            names=names,
-            keys=keys,
-            features=self.features,
+            columns=FrameColumns(
+                names=names, keys=keys, features=self.features, amounts=tuple(self.amounts.values())
+            ),
             unnormalised=answers.get("unnormalised") or 0.0,
             summary=SourceSummary(
                 rows=answers["usable"],
@@ -670,7 +677,6 @@ class Check:
             },
             rows=answers["there"],
             size=self.weights.size(answers),
-            amounts=tuple(self.amounts.values()),
         )
 
 

@@ -20,10 +20,12 @@ from uqcli.base.counts import (
     Floats,
     Ints,
     RangeCounts,
+    Sums,
     ValueCounts,
     distinct_numbers,
     joined_sums,
     merge,
+    selected_sums,
 )
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.draws import text_keys
@@ -33,6 +35,7 @@ from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.protocol import (
     FIRST_ROWS,
     Columns,
+    CountTable,
     GroupSize,
     Keys,
     Partition,
@@ -41,7 +44,6 @@ from uqcli.engines.protocol import (
     SourceSummary,
     StreamRequest,
     StreamSummary,
-    Table,
 )
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark import worker
@@ -178,7 +180,7 @@ class _Counts:
     high: Floats
     opened: Bools
     inside: ValueCounts
-    sums: Ints | None
+    sums: Sums
 
     @cached_property
     def _closed(self) -> Ints:
@@ -192,14 +194,14 @@ class _Counts:
         """Return the counts in the form that queries use."""
         closed, inside, order = self._closed, self.inside, self._order
         single = self.low[closed] == self.high[closed]
-        sums = None if self.sums is None else joined_sums([self.sums[..., closed], inside.sums])
+        sums = joined_sums([selected_sums(self.sums, closed), inside.sums])
         return RangeCounts(
             value=np.concatenate([self.low[closed], inside.value])[order],
             last=np.concatenate([self.high[closed], inside.value])[order],
             count=np.concatenate([self.count[closed], inside.count])[order],
             positives=np.concatenate([self.positives[closed], inside.positives])[order],
             exact=np.concatenate([single, np.ones(len(inside.value), dtype=np.bool_)])[order],
-            sums=None if sums is None else sums[..., order],
+            sums=selected_sums(sums, order),
         )
 
     def selected_cells(self, mask: Bools) -> Ints:
@@ -227,7 +229,7 @@ def count_ranges(
         return RangeCounts.from_parts(pooled_by(checked, role, by))
     size = max(MIN_CELLS, CELLS // n_parts)
     counter: Counter = (ExpressionCounter if expressions else FunctionCounter)(
-        checked.spans[role], size, n_parts, list(checked.amounts)
+        checked.spans[role], size, n_parts, list(checked.columns.amounts)
     )
     distinct = int(_SAFETY_FACTOR * checked.spans[role][2]) * n_parts
     with spark_errors("count the rows"):
@@ -249,8 +251,7 @@ def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
     columns = [table.column(name).to_numpy() for name in ("cell", "n", "p", "low", "high")]
     order = np.argsort(columns[0])
     cell, count, positives, low, high = (column[order] for column in columns)
-    sums = sums_of(table, counter.amounts)
-    sums = None if sums is None else sums[..., order]
+    sums = selected_sums(sums_of(table, counter.amounts), order)
     cuts = np.searchsorted(cell, np.arange(1, parts) * counter.size).tolist()
     return [
         _Counts(
@@ -261,7 +262,7 @@ def _first(rows: Frame, counter: Counter, parts: int) -> list[_Counts]:
             high=high[part],
             opened=np.zeros(len(part), dtype=np.bool_),
             inside=no_counts(len(counter.amounts)),
-            sums=None if sums is None else sums[..., part],
+            sums=selected_sums(sums, part),
         )
         for part in np.split(np.arange(len(cell)), cuts)
     ]
@@ -278,11 +279,11 @@ def _sum_of_parts(parts: Sequence[_Counts]) -> _Counts:
     low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
     for row, name in enumerate(("count", "positives")):
         np.add.at(sums[row], index, np.concatenate([getattr(part, name) for part in parts]))
-    amounts = joined_sums([part.sums for part in parts])
-    if amounts is not None:
-        totals = np.zeros((*amounts.shape[:2], len(distinct)), dtype=np.int64)
-        for position in np.ndindex(*amounts.shape[:2]):
-            np.add.at(totals[position], index, amounts[position])
+    amounts = joined_sums(part.sums for part in parts)
+    totals = np.zeros((len(amounts), 2, len(distinct)), dtype=np.int64)
+    for total, amount in zip(totals, amounts, strict=True):
+        for row in range(2):
+            np.add.at(total[row], index, amount[row])
     np.minimum.at(low, index, np.concatenate([part.low for part in parts]))
     np.maximum.at(high, index, np.concatenate([part.high for part in parts]))
     return _Counts(
@@ -293,7 +294,7 @@ def _sum_of_parts(parts: Sequence[_Counts]) -> _Counts:
         high=high,
         opened=np.isin(distinct, opened),
         inside=merge([part.inside for part in parts]),
-        sums=None if amounts is None else totals,
+        sums=tuple(totals),
     )
 
 
@@ -332,8 +333,8 @@ def _opened(
     return opened
 
 
-class SparkTable(Table):
-    """Counts of rows that stay on the cluster (see uqcli.engines.protocol.Table).
+class SparkTable(CountTable):
+    """Counts of rows that stay on the cluster (see uqcli.engines.protocol.CountTable).
 
     If no rows are given, those of the request are checked at the first query.
     """
@@ -356,7 +357,7 @@ class SparkTable(Table):
         return groups_of(self._checked, column)
 
     def clusters(self, column: str) -> Ints:
-        """Return the ascending keys of clusters (see ``Table``)."""
+        """Return the ascending keys of clusters (see ``CountTable``)."""
         return np.sort(text_keys(self.groups(column)))
 
     def only(self, column: str, name: str) -> SparkTable:
@@ -397,7 +398,7 @@ def _blocks(counts: ValueCounts) -> ValueCounts:
 def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
     """Return the checked rows of one group of a key column; spans stay those of all rows."""
     rows, weight = _sizes_of(checked, column)[name]
-    inside = F.col(checked.keys[column]) == F.lit(name)
+    inside = F.col(checked.columns.keys[column]) == F.lit(name)
     return replace(
         checked,
         frame=checked.frame.filter(inside),
@@ -413,7 +414,7 @@ def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
 def _sizes_of(checked: CheckedFrame, column: str) -> Mapping[str, tuple[GroupSize, int]]:
     """Count the rows of every group of a key column, and add up their weights, in one pass."""
     if column not in checked.sizes:
-        key = checked.keys[column]
+        key = checked.columns.keys[column]
         totals = {
             "rows": F.lit(1),
             "positives": F.when(F.col("y") == 1, 1).otherwise(0),
@@ -450,7 +451,9 @@ class SparkEngine:
             summary=frame.summary,
             classes=tuple(frame.roles.classes),
             group_names={key: tuple(index_by_text) for key, index_by_text in levels.items()},
-            cluster_keys=None if request.roles.cluster is None else text_keys(levels[request.roles.cluster]),
+            cluster_keys=text_keys(
+                text for key in levels if key == request.roles.cluster for text in levels[key]
+            ),
             unnormalised=frame.unnormalised,
         )
 

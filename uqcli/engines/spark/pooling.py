@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from uqcli.base.amounts import amounts_of
-from uqcli.base.counts import Feature, Floats, Ints, ValueCounts
+from uqcli.base.counts import Feature, Floats, Ints, Sums, ValueCounts, selected_sums
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.errors import DataError, words
 from uqcli.base.rows import Rows
@@ -36,27 +36,27 @@ def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
         levels = frame.sparkSession.createDataFrame(
             pa.table({f"text{index}": list(names), f"number{index}": range(len(names))})
         )
-        frame = frame.join(F.broadcast(levels), F.col(checked.keys[column]) == F.col(f"text{index}"))
+        frame = frame.join(F.broadcast(levels), F.col(checked.columns.keys[column]) == F.col(f"text{index}"))
         part_index = part_index * F.lit(len(names)) + F.col(f"number{index}")
     if by.classes:
         part_index = part_index * F.lit(len(checked.roles.classes)) + F.col("y")
     if len(by.edges):
-        uncertainty = F.col(checked.names["uncertainty"])
+        uncertainty = F.col(checked.columns.names["uncertainty"])
         part_index = part_index * F.lit(len(by.edges) + 1) + _bin_of(uncertainty, by.edges)
     positive = F.col("y") if checked.roles.is_binary else F.lit(0).cast("long")
     return frame.select(
-        F.col(checked.names[role]).alias("v"),
+        F.col(checked.columns.names[role]).alias("v"),
         positive.alias("y"),
         "w",
         part_index.cast("long").alias("part"),
-        *checked.amounts,
+        *checked.columns.amounts,
     )
 
 
 def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
     """Return the sorted group texts of a key column, if there are not too many to collect."""
     if column not in checked.levels:
-        name = checked.keys[column]
+        name = checked.columns.keys[column]
         with spark_errors("find the groups"):
             texts = checked.frame.select(name).distinct().limit(MAX_GROUPS + 1).toArrow()
         if column == checked.roles.by:
@@ -88,10 +88,12 @@ def totals(amounts: Sequence[str]) -> list[Column]:
     ]
 
 
-def sums_of(table: pa.Table, amounts: Sequence[str]) -> Ints | None:
+def sums_of(table: pa.Table, amounts: Sequence[str]) -> Sums:
     """Compute the sums of ``totals`` in the form of count tables."""
     columns = [table.column(f"s{index}").to_numpy().astype(np.int64) for index in range(2 * len(amounts))]
-    return np.stack(columns).reshape(2, len(amounts), -1) if amounts else None
+    return tuple(
+        np.stack(pair) for pair in zip(columns[: len(amounts)], columns[len(amounts) :], strict=True)
+    )
 
 
 def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCounts, ...]:
@@ -99,7 +101,7 @@ def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCou
     parts = parts_of(checked, by)
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by).withColumnRenamed("v", "value")
-        counts = pooled(rows, parts, checked.amounts, max_values=checked.rows)
+        counts = pooled(rows, parts, checked.columns.amounts, max_values=checked.rows)
     require_same(checked, sum(part.rows for part in counts))
     return counts
 
@@ -127,7 +129,7 @@ def pooled(rows: Frame, parts: int, amounts: Sequence[str], max_values: int) -> 
             value=value[rows].astype(np.float64),
             count=count[rows].astype(np.int64),
             positives=positives[rows].astype(np.int64),
-            sums=None if sums is None else sums[..., rows],
+            sums=selected_sums(sums, rows),
         )
         for rows in np.split(order, cuts.tolist())
     )
@@ -142,7 +144,7 @@ def require_same(checked: CheckedFrame, size: int) -> None:
 def no_counts(amounts: int) -> ValueCounts:
     """Return the counts of no rows."""
     none = np.zeros(0, dtype=np.int64)
-    sums = np.zeros((2, amounts, 0), dtype=np.int64) if amounts else None
+    sums = (np.zeros((2, 0), dtype=np.int64),) * amounts
     return ValueCounts(value=np.zeros(0), count=none, positives=none, sums=sums)
 
 
@@ -157,10 +159,10 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
 
     Too many distinct rows to collect are refused.
     """
-    numbers = [*checked.names.values(), *checked.features.values()]
-    names = [*numbers, *checked.amounts, "y", *checked.keys.values()]
+    numbers = [*checked.columns.names.values(), *checked.columns.features.values()]
+    names = [*numbers, *checked.columns.amounts, "y", *checked.columns.keys.values()]
     single = checked.frame
-    for name in checked.amounts:
+    for name in checked.columns.amounts:
         single = single.withColumn(name, (F.col(name) / F.col("w")).cast("long"))
     grouped = single.groupBy(*names).agg(F.sum("w").alias("w"))
     max_rows = MAX_NUMBERS // (len(names) + 1)
@@ -171,10 +173,10 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
             size = int(only_row(grouped.agg(F.count(F.lit(1)).alias("rows")))["rows"])
             _refuse_many(size, max_rows)
         table = grouped.toArrow()
-    columns = {name: table.column(name).to_numpy() for name in (*numbers, *checked.amounts, "y", "w")}
+    columns = {name: table.column(name).to_numpy() for name in (*numbers, *checked.columns.amounts, "y", "w")}
     levels: dict[str, dict[str, int]] = {}
     groups: dict[str, Ints] = {}
-    for key, name in checked.keys.items():
+    for key, name in checked.columns.keys.items():
         encoded = table.column(name).combine_chunks().dictionary_encode()
         texts, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
         known = levels_of(checked.roles) if key == PREDICTED else {}  # rules number classes in their order
@@ -189,15 +191,15 @@ def _rows(checked: CheckedFrame, columns: Mapping[str, Any], groups: Mapping[str
     """Return the rows in an order that depends only on their content."""
     roles, label = checked.roles, columns["y"].astype(np.int64)
     features = {
-        feature.name: Feature(levels=feature.levels, value=columns[checked.features[feature.name]])
+        feature.name: Feature(levels=feature.levels, value=columns[checked.columns.features[feature.name]])
         for feature in roles.features
     }
-    amounts = dict(zip(roles.amounts, (columns[name] for name in checked.amounts), strict=True))
-    numbers = [*(columns[name] for name in checked.names.values()), *amounts.values()]
+    amounts = dict(zip(roles.amounts, (columns[name] for name in checked.columns.amounts), strict=True))
+    numbers = [*(columns[name] for name in checked.columns.names.values()), *amounts.values()]
     keys = [*(feature.value for feature in features.values()), *groups.values(), label, *numbers]
     order = np.lexsort(keys)
     return Rows(
-        numbers={role: columns[name].astype(np.float64) for role, name in checked.names.items()}
+        numbers={role: columns[name].astype(np.float64) for role, name in checked.columns.names.items()}
         | {role: amounts_of(units) for role, units in amounts.items()},
         positive=label == 1 if roles.is_binary else None,
         label_class=None if roles.label is None or roles.is_binary else label,

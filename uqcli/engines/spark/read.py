@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from uqcli.base import defaults
 from uqcli.base.choices import FileFormat
-from uqcli.base.errors import DataError, UsageError, words
+from uqcli.base.errors import DataError, Opt, UsageError, words
 from uqcli.base.files import InMemory, is_stdin
 from uqcli.base.records import dataclass
 from uqcli.engines.columns import resolved_roles, shared_names
@@ -158,7 +158,7 @@ def _read(session: SparkSession, name: str, options: ReadOptions) -> tuple[Frame
     ):
         if value != default:
             raise UsageError(
-                words("--{} with --engine spark", option), expected=words("Parquet, or --engine polars")
+                words("{} with --engine spark", Opt(option)), expected=words("Parquet, or --engine polars")
             )
     return _read_csv(session, name, options.delimiter or inferred.delimiter), True
 
@@ -248,7 +248,7 @@ def _require_local_text(name: str) -> None:
     """Refuse binary content of a file of this machine; the cluster would read it as one column."""
     head = b""
     with suppress(OSError, ValueError):  # the cluster says why it cannot read such a name
-        if Path(name).is_file() and inferred_format(name).compression is None:
+        if Path(name).is_file() and not inferred_format(name).compression:
             with Path(name).open("rb") as stream:
                 head = stream.read(SIGNATURE_BYTES)
     require_text(head, name)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from uqcli.base.errors import DataError, MissingExtraError, UqcliError, UsageError, words
+from uqcli.base.errors import DataError, MissingExtraError, UqcliError, UsageError, Words, words
 from uqcli.base.running.interruption import register_cleanup
 from uqcli.base.running.messages import caution
 
@@ -76,10 +76,10 @@ _KEPT: Final = re.compile(
 )
 """Settings of the cluster that stay: of speed, of catalogs, and of how files are committed to a store."""
 
-_CONDITIONS: Final = {
+_CONDITIONS: Final[dict[str, tuple[str, Words]]] = {
     "[PATH_ALREADY_EXISTS]": ("it already exists", "choose another name, or remove it first"),
-    "[PARQUET_TYPE_ILLEGAL]": ("", "cast the column or leave it out, or use --engine polars"),
-    "[UNSUPPORTED_TIME_TYPE]": ("", "cast the column or leave it out, or use --engine polars"),
+    "[PARQUET_TYPE_ILLEGAL]": ("", words("cast the column or leave it out, or use --engine polars")),
+    "[UNSUPPORTED_TIME_TYPE]": ("", words("cast the column or leave it out, or use --engine polars")),
     "TextParsingException": (
         "it has a quote inside a field",
         "put quotes around the whole field, and double those inside",
@@ -96,7 +96,7 @@ _cautions: dict[str, str] = {}
 _runs_functions: dict[int, bool] = {}
 
 
-def session_of(url: str | None) -> SparkSession:
+def session_of(url: str) -> SparkSession:
     """Return the session of ``sc://host:port``, or of SPARK_REMOTE; created once.
 
     Raises
@@ -118,7 +118,7 @@ def session_of(url: str | None) -> SparkSession:
     return _sessions[address]
 
 
-def _address(url: str | None) -> str:
+def _address(url: str) -> str:
     address = url or os.environ.get("SPARK_REMOTE")
     if not address:
         raise UsageError(
@@ -313,7 +313,7 @@ def spark_errors(doing: str) -> Iterator[None]:
             raise
         cause = _cause(error)
         missing = re.search(r"No module named '(\w+)", cause)
-        remedy = "check the cluster (--spark, SPARK_REMOTE) and its log"
+        remedy: Words = words("check the cluster (--spark, SPARK_REMOTE) and its log")
         if missing:
             remedy = f"install {missing[1]} for the Python of the cluster's workers"
         for condition, (problem, advice) in _CONDITIONS.items():

@@ -16,6 +16,7 @@ from uqcli.base.counts import Feature
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.files import STDIO
+from uqcli.base.options import RowOutput
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.columns import require_same_columns
@@ -37,13 +38,14 @@ def stream_through(request: StreamRequest) -> StreamSummary:
 
     A file _SUCCESS in it marks that it is complete, since object stores cannot rename.
     """
-    target = _target(request)
-    session = session_of(request.data.spark)
-    inputs, roles = opened(session, request.data)
-    check = Check(request=request.data, roles=roles)
-    _refuse_early(request.added, roles)
-    replaced = request.added.types if request.output.overwrite else ()
-    columns = _columns(inputs, roles, union=request.output.union, replaced=replaced)
+    data, added, output, only = request.data, request.added, request.output, request.only
+    target, is_dropped = _target(output), data.on_invalid is OnInvalid.DROP
+    session = session_of(data.spark)
+    inputs, roles = opened(session, data)
+    check = Check(request=data, roles=roles)
+    _refuse_early(added, roles)
+    replaced = added.types if output.overwrite else ()
+    columns = _columns(inputs, roles, union=output.union, replaced=replaced)
     with spark_errors("check the rows"):
         frame = check.frame(inputs, kept_columns=tuple(columns), types=columns if len(inputs) > 1 else {})
         outside = F.sum(F.when(check.outside(request.ranges), 1).otherwise(0)).cast("long").alias("outside")
@@ -52,20 +54,20 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     check.refuse_values(answers)
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
-    usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
+    usable = _prepared(frame, check, len(columns), drop=is_dropped)
     with spark_errors(f"write '{target}'"):
-        computed = _computed(usable, tuple(columns), check, request)
+        computed = _computed(usable, tuple(columns), check, added, overwrite=output.overwrite)
         # rows that are not written must be counted before
-        counted = None if request.only is None else _count_texts(computed, request.added)
-        if request.only is not None:
-            computed = computed.filter(quoted(request.only))
+        counted = [] if only is None else [_count_texts(computed, added)]
+        if only is not None:
+            computed = computed.filter(quoted(only))
         computed.write.mode("error").parquet(target)
         # all parts have one schema, so that those of the others need not be read
         written = session.read.option("mergeSchema", "false").parquet(target)
-        selected = _selected(written, request.added)
-        texts = _count_texts(written, request.added) if counted is None else counted
+        selected = _selected(written, added)
+        (texts,) = counted or [_count_texts(written, added)]
     unusable = answers["rows"] - answers["usable"]
-    dropped = unusable if request.data.on_invalid is OnInvalid.DROP else 0
+    dropped = unusable if is_dropped else 0
     return StreamSummary(
         rows=answers["rows"] - dropped,
         selected=selected,
@@ -78,13 +80,13 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     )
 
 
-def _target(request: StreamRequest) -> str:
-    target = request.output.target
+def _target(output: RowOutput) -> str:
+    target = output.target
     if target == STDIO:
         raise UsageError(
             "the cluster cannot write to standard output", expected=words("-o DIRECTORY with --engine spark")
         )
-    if format_of(target, request.output.output_format) is not FileFormat.PARQUET:
+    if format_of(target, output.output_format) is not FileFormat.PARQUET:
         raise UsageError(f"'{target}' asks for another format", expected=words("Parquet with --engine spark"))
     return target
 
@@ -144,11 +146,12 @@ def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> F
     return prepared.filter("ok") if drop else prepared
 
 
-def _computed(frame: Frame, columns: Sequence[str], check: Check, request: StreamRequest) -> Frame:
+def _computed(
+    frame: Frame, columns: Sequence[str], check: Check, added: AddedColumns, *, overwrite: bool
+) -> Frame:
     """Add the rule's columns, and rename all to their final names."""
-    added = request.added
     existing = [name for name in added.types if name in columns]
-    if existing and not request.output.overwrite:
+    if existing and not overwrite:
         raise refusals.existing_column(existing[0])
     work = worker.columns_added(
         (function_bytes(added.compute), package_bytes(), VERSION),

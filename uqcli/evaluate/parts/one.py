@@ -112,7 +112,8 @@ class OneRule(MeasuredPart):
     def _decisions(self, phrases: Phrases) -> str:
         """State what the rule does with the rows."""
         measured, confusion = self.tested.measured, self.tested.measured.confusion
-        dropped = f"; {count(self.dropped)} rows were dropped" if self.dropped else ""
+        were = "was" if self.dropped == 1 else "were"
+        dropped = f"; {rows_of(self.dropped)} {were} dropped" if self.dropped else ""
         flags, of = "Flags", "positives"
         if self.tested.rule.class_names:
             flags, of = "Accepts", "right predictions"

@@ -49,7 +49,7 @@ def _metrics(metrics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[float | No
 
 
 def _render(report: Report, context: RunContext) -> str:
-    return to_csv(context.command, report.checked_metrics, is_up=context.failure is None)
+    return to_csv(context.command, report.checked_metrics, is_up=not context.failures)
 
 
 def _failed(failure: Failure) -> str:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from uqcli.reports.document import Report
 
 
-def to_json(report: Report, failure: Failure | None = None, checks: Sequence[Check] = ()) -> str:
+def to_json(report: Report, failures: Sequence[Failure] = (), checks: Sequence[Check] = ()) -> str:
     """Format a report as one indented JSON object; escape characters that act on a terminal."""
     more: dict[str, Any] = said().payload(report.document().cautions)
     more["gates"] = [check.payload() for check in checks]
-    if failure is not None:
+    for failure in failures:
         more["error"] = failure.payload()
     return _harmless(_indented({**report.payload(), **more}))
 
@@ -48,7 +48,7 @@ def _indented(content: Mapping[str, Any]) -> str:
 
 
 def _render(report: Report, context: RunContext) -> str:
-    return to_json(report, context.failure, context.checks)
+    return to_json(report, context.failures, context.checks)
 
 
 def _failed(failure: Failure) -> str:

@@ -26,20 +26,19 @@ def to_junit(
     command: str,
     document: Document,
     checks: Sequence[Check],
-    failure: Failure | None,
+    failures: Sequence[Failure],
     digests: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Build a file with one test suite; the digests are those of rule files and inputs, by description."""
     cases = [*map(_check_case, checks), *map(_claim_case, document.claims)]
-    if not cases and failure is None:
+    if not cases and not failures:
         cases = [("run", "result", "passed", "")]
-    failures = sum(result == "failure" for _, _, result, _ in cases)
+    failed = sum(result == "failure" for _, _, result, _ in cases)
     skipped = sum(result == "skipped" for _, _, result, _ in cases)
-    errors = int(failure is not None)
-    counts = f'tests="{len(cases) + errors}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
+    errors = len(failures)
+    counts = f'tests="{len(cases) + errors}" failures="{failed}" errors="{errors}" skipped="{skipped}"'
     content = "".join(_xml(command, *case) for case in cases)
-    if failure is not None:
-        content += _error_case(command, failure)
+    content += "".join(_error_case(command, failure) for failure in failures)
     return _suite(command, counts, f"{_properties(digests)}{content}")
 
 
@@ -98,9 +97,9 @@ def _suite(command: str, counts: str, content: str) -> str:
 
 
 def _render(report: Report, context: RunContext) -> str:
-    made_from = {f"digest that {name} states": digest for name, digest in context.rules.items()}
-    made_from |= {f"SHA-256 of {name}": digest for name, digest in context.inputs.items()}
-    return to_junit(context.command, report.document(), context.checks, context.failure, made_from)
+    made_from = {f"digest that {name} states": digest for name, digest in context.files.rules.items()}
+    made_from |= {f"SHA-256 of {name}": digest for name, digest in context.files.hashed.items()}
+    return to_junit(context.command, report.document(), context.checks, context.failures, made_from)
 
 
 def _failed(failure: Failure) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.errors import UsageError, words
 from uqcli.base.wording import listed, visible
-from uqcli.reports.format import Failure, Format, RunContext
+from uqcli.reports.format import Failure, FormatOfSamples, RunContext
 
 if TYPE_CHECKING:
     from uqcli.estimates.estimate import Estimate
@@ -168,8 +168,9 @@ def _of_file(report: str, labels: _Labels) -> _Labels:
 
 def _render(report: Report, context: RunContext) -> str:
     labels = _of_file(context.report, context.labels)
-    rules = {name: digest for name, digest in context.rules.items() if name != context.state}
-    head = _up(context.command, labels, is_up=context.failure is None)
+    files = context.files
+    rules = {name: digest for name, digest in files.rules.items() if name != files.state}
+    head = _up(context.command, labels, is_up=not context.failures)
     return head + to_prometheus(context.command, report.checked_metrics, rules, labels)
 
 
@@ -183,4 +184,4 @@ def _started(old: str, failed: str) -> str:
     return kept if count else failed
 
 
-FORMAT: Final = Format(render=_render, failed=_failed, started=_started, needs_rules=True)
+FORMAT: Final = FormatOfSamples(render=_render, failed=_failed, started=_started, needs_rules=True)

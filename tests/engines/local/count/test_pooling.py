@@ -22,7 +22,7 @@ def key_rows(rows, dtype, *, weighted):
     ]
     negative, positive = (keys_of(np.array([value for value, _ in side], dtype=dtype)) for side in sides)
     weight = tuple(np.array([weight for _, weight in side], dtype=np.int64) for side in sides)
-    return KeyRows(negative=negative, positive=positive, weight=weight if weighted else None)
+    return KeyRows(negative=negative, positive=positive, weight=(weight,) if weighted else ())
 
 
 @given(BATCHES, st.booleans())

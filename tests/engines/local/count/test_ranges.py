@@ -53,7 +53,7 @@ def test_ranges_contain_about_equally_many_rows(scale):
 def test_columns_of_a_part_share_no_memory():
     """Each column has a memory block of its own, so that the uncertainty can be freed alone."""
     keys = keys_of(np.arange(4.0))
-    part = Part(keys={"score": keys, "uncertainty": keys}, cuts=np.array([0, 2, 4]), weight=None)
+    part = Part(keys={"score": keys, "uncertainty": keys}, cuts=np.array([0, 2, 4]))
     store = _Store()
     first, second = store.part(part), store.part(part)
     bases = {role: {id(stored.keys[role].base) for stored in (first, second)} for role in part.keys}

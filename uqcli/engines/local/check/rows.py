@@ -184,7 +184,7 @@ class RowChecker:
 
     def check(self, batch: Batch) -> CheckedRows:
         """Check one batch; an unreadable value (text, a label out of range, a bad weight) is refused."""
-        if batch.footer is not None and self.on_invalid is OnInvalid.ERROR:
+        if batch.footer and self.on_invalid is OnInvalid.ERROR:
             raise refusals.footer(batch.footer, batch.location(batch.frame.height - 1))
         valid = np.ones(batch.frame.height, dtype=np.bool_)
         roles, rows = self.roles, self._read(batch, valid)

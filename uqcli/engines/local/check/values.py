@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -47,7 +47,7 @@ def number_kinds(roles: Roles, positive_value: str | None) -> dict[str, NumberKi
 def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bools | None]:
     """Convert to numbers (NaN if null), with the mask of nulls; without a mask, all are finite."""
     series = batch.column(column)
-    if series.dtype == pl.String and batch.decimal in (None, DECIMAL):  # most texts are plain numbers
+    if series.dtype == pl.String and batch.decimal in ("", DECIMAL):  # most texts are plain numbers
         plain = series.cast(pl.Float64, strict=False)
         series = series if plain.null_count() else plain
     if isinstance(series.dtype, _TEXT_TYPES):
@@ -178,7 +178,7 @@ def unreadable(
     """Create the error for values that --on-invalid cannot drop, with what was expected and the remedy."""
     expected, remedy = advice
     row = int(np.argmax(wrong))
-    if batch.footer is not None and row == len(wrong) - 1:
+    if batch.footer and row == len(wrong) - 1:
         return refusals.footer(batch.footer, batch.location(row))
     found = (
         f"column '{column}' has an unreadable value, "
@@ -269,7 +269,8 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats
     series = batch.column(request.name)
     if request.levels is not None:
         text = texts_of(series, request.name)
-        codes = _level_codes(dates_of_times(text) if request.dated else text, request.levels)
+        text = dates_of_times(text) if request.dated else text
+        codes = _level_codes(text, request.codes, len(request.levels))
         return codes, codes == len(request.levels)
     values, wrong = _parsed_numbers(number_column(batch, request.name), request.name)
     infinite = wrong & np.isinf(values) & valid
@@ -306,7 +307,9 @@ def whole_feature(name: str, parts: Sequence[tuple[pl.Series, pl.Series]], *, te
             )
     texts = [key_texts(part, name) for part, _ in parts]
     levels = tuple(sorted(set().union(*(part.drop_nulls().unique().to_list() for part in texts))))
-    return Feature(levels=levels, value=np.concatenate([_level_codes(part, levels) for part in texts]))
+    codes = codes_of_texts(levels)
+    value = np.concatenate([_level_codes(part, codes, len(levels)) for part in texts])
+    return Feature(levels=levels, value=value)
 
 
 def _parsed_numbers(series: pl.Series, name: str) -> tuple[Floats, Bools]:
@@ -328,10 +331,12 @@ def infinite_numbers(series: pl.Series) -> Bools:
     return series.is_infinite().fill_null(value=False).to_numpy()
 
 
-def _level_codes(text: pl.Series, levels: Sequence[str]) -> Floats:
-    code_by_text = codes_of_texts(levels)
+def _level_codes(text: pl.Series, code_by_text: Mapping[str, int], unknown: int) -> Floats:
     whole = whole_numbers(text)
+    if len(code_by_text) > len(text):  # polars would look through all levels for each batch
+        texts = pl.concat([text, whole]).unique().drop_nulls().to_list()
+        code_by_text = {name: code_by_text[name] for name in texts if name in code_by_text}
     if whole is not text:  # both may be levels, as in rules of older versions
         text = text.zip_with(text.is_in(list(code_by_text)).fill_null(value=False), whole)
-    codes = text.replace_strict(code_by_text, default=len(levels), return_dtype=pl.Float64)
+    codes = text.replace_strict(code_by_text, default=unknown, return_dtype=pl.Float64)
     return codes.set(text.is_null(), -1.0).to_numpy()

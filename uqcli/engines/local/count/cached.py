@@ -21,7 +21,7 @@ from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.rows import CheckedRows
 from uqcli.engines.local.count.keys import ColumnSummary, widened
 from uqcli.engines.local.count.part import Part, joined, part_of
-from uqcli.engines.local.count.rows import CountedRows
+from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
 
@@ -77,7 +77,7 @@ def _fill(stored: Part, part: Part) -> None:
 
 
 @dataclass
-class CachedRows(CountedRows):
+class CachedRows(CountableRows):
     """Rows of a request with positive weight.
 
     Columns are cached up to a number of bytes; inputs that can be read only once are cached whatever their
@@ -89,10 +89,10 @@ class CachedRows(CountedRows):
     beyond: int = field(default=0, init=False)
     _parts: list[Part] = field(default_factory=list)
     _columns: dict[str, ColumnSummary] = field(default_factory=dict)
-    _batches: LocalBatches | None = None
+    _batches: list[LocalBatches] = field(default_factory=list)
     _cached: int = 0
     _by: Partition = ALL_ROWS
-    _summary: SourceSummary | None = None
+    _summaries: list[SourceSummary] = field(default_factory=list)
 
     @property
     def keeps_uncertainty(self) -> bool:
@@ -115,7 +115,7 @@ class CachedRows(CountedRows):
         return (part.undivided() for part in self._parts)
 
     def each(self, work: Callable[[Part], R], roles: Sequence[str], by: Partition = ALL_ROWS) -> Iterator[R]:
-        """Map a function over all parts, in row order (see CountedRows)."""
+        """Map a function over all parts, in row order (see CountableRows)."""
         if self._lacks_uncertainty and ("uncertainty" in roles or (len(by.edges) and by != self._by)):
             self._forget()
         return super().each(work, roles, by)
@@ -127,13 +127,13 @@ class CachedRows(CountedRows):
 
     def _forget(self) -> None:
         """Drop the cache, but keep the summary of the first pass."""
-        self._summary = self.read().summary
-        self._parts, self._columns, self._batches = [], {}, None
+        self._summaries = [self.read().summary]
+        self._parts, self._columns, self._batches = [], {}, []
         self._cached = self.beyond = 0
         self._by = ALL_ROWS
 
     def remaining(self) -> Iterator[Part]:
-        """Read the rows beyond the memory limit again (see CountedRows)."""
+        """Read the rows beyond the memory limit again (see CountableRows)."""
         rows_read = 0
         for part, _ in _of_similar_size(
             (part, 0) for part in self.read().remaining(self._cached, self._part)
@@ -147,18 +147,17 @@ class CachedRows(CountedRows):
         """Read and check all rows once, and cache what fits."""
         for _ in self.reading(keep=True):
             pass
-        assert self._batches is not None
-        return self._batches
+        return self._batches[0]
 
     def undivided(self, roles: Sequence[str]) -> Iterator[Part]:
-        """Iterate over all parts; the first time while they are read and checked (see CountedRows)."""
-        if self._batches is None:
+        """Iterate over all parts; the first time while they are read and checked (see CountableRows)."""
+        if not self._batches:
             return self.reading(keep=False)
         return super().undivided(roles)
 
     def reading(self, *, keep: bool) -> Iterator[Part]:
         """Read and check all rows once, yield them, and cache them if all fit, or with ``keep`` what fits."""
-        if self._batches is not None:
+        if self._batches:
             return
         batches, used = LocalBatches(self.request, narrow=True, max_rows=rows_per_part()), 0
         store, limit = _Store(), cached_bytes() // (1 if keep else _KEPT_SHARE_OF_USED)
@@ -177,12 +176,12 @@ class CachedRows(CountedRows):
         store.settle()
         if not self._parts and not self.beyond:
             raise refusals.no_weight()
-        if self._summary not in (None, batches.summary):
+        if any(summary != batches.summary for summary in self._summaries):
             raise refusals.inputs_changed()
         if self.beyond and keep:
             note_read_again(self.beyond, limit)
         self._parts = [self._aligned(part) for part in self._parts]
-        self._batches = batches
+        self._batches = [batches]
 
     def _part(self, checked: CheckedRows) -> Part:
         return part_of(checked.rows, self.request.roles.amounts)

@@ -32,8 +32,8 @@ class Part:
         Keys by role, each of shape (n,).
     cuts : int64, shape (2P+1,)
         Start of each of the P groups of either label, and n.
-    weight : int64, shape (n,), or None for 1 each
-        Positive.
+    weight : int64, shape (n,), one or none
+        Positive; without any, rows count 1 each.
     codes : int32, by key, each of shape (n,)
         Group index of each row; under None the class index of its label.
     amounts : int64, shape (n,), by role
@@ -42,7 +42,7 @@ class Part:
 
     keys: Mapping[str, Keys]
     cuts: Ints
-    weight: Ints | None
+    weight: tuple[Ints, ...] = ()
     codes: Mapping[str | None, Codes] = field(default_factory=dict)
     amounts: Mapping[str, Ints] = field(default_factory=dict)
 
@@ -68,13 +68,14 @@ class Part:
 
     def columns(self) -> list[np.ndarray[Any, Any]]:
         """Return all columns."""
-        weight = [] if self.weight is None else [self.weight]
-        return [*self.keys.values(), *self.codes.values(), *self.amounts.values(), *weight]
+        return [*self.keys.values(), *self.codes.values(), *self.amounts.values(), *self.weight]
 
     def amounts_of_rows(self, role: str) -> Floats:
         """Return the amount of each row, without its weight; float64, shape (n,)."""
         amount = self.amounts[role]
-        return amounts_of(amount if self.weight is None else amount // self.weight)
+        for weight in self.weight:
+            amount = amount // weight
+        return amounts_of(amount)
 
     def sides(self) -> Iterator[tuple[slice, slice]]:
         """Return the slices of the negative and the positive rows of each group."""
@@ -86,7 +87,7 @@ class Part:
         return Part(
             keys={role: change(values) for role, values in self.keys.items()},
             cuts=cuts,
-            weight=None if self.weight is None else change(self.weight),
+            weight=tuple(map(change, self.weight)),
             codes={key: change(values) for key, values in self.codes.items()},
             amounts={role: change(values) for role, values in self.amounts.items()},
         )
@@ -105,7 +106,7 @@ def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
     if rows.weight is not None and not rows.weight.all():
         rows = rows.select(np.flatnonzero(rows.weight))
     positive = np.zeros(len(rows), dtype=np.bool_) if rows.positive is None else rows.positive
-    negatives, weight = len(rows) - int(np.count_nonzero(positive)), rows.weight
+    negatives = len(rows) - int(np.count_nonzero(positive))
     codes: dict[str | None, Codes] = {
         column: by_side(group_codes.astype(np.int32), positive, negatives)
         for column, group_codes in rows.groups.items()
@@ -113,14 +114,14 @@ def part_of(rows: Rows, amounts: Sequence[str] = ()) -> Part:
     if rows.label_class is not None:
         codes[None] = by_side(rows.label_class.astype(np.int32), positive, negatives)
     numbers = {role: by_side(values, positive, negatives) for role, values in rows.numbers.items()}
-    weight = None if weight is None else by_side(weight, positive, negatives)
-    summed = {role: units(numbers[role]) for role in amounts}
+    weights = () if rows.weight is None else (by_side(rows.weight, positive, negatives),)
+    summed = {role: math.prod(weights, start=units(numbers[role])) for role in amounts}
     return Part(
         keys={role: keys_of(values) for role, values in numbers.items() if role not in amounts},
         cuts=np.array([0, negatives, len(rows)]),
-        weight=weight,
+        weight=weights,
         codes=codes,
-        amounts=summed if weight is None else {role: amount * weight for role, amount in summed.items()},
+        amounts=summed,
     )
 
 
@@ -135,12 +136,12 @@ def joined(parts: Sequence[Part]) -> Part:
         keys[role] = _by_label(
             parts, [part.keys[role] if same else widened(part.keys[role]) for part in parts]
         )
-    weights = [part.weight for part in parts if part.weight is not None]
+    weights = zip(*(part.weight for part in parts), strict=True)
     negatives = sum(part.negatives for part in parts)
     return Part(
         keys=keys,
         cuts=np.array([0, negatives, sum(part.rows for part in parts)]),
-        weight=_by_label(parts, weights) if weights else None,
+        weight=tuple(_by_label(parts, of_parts) for of_parts in weights),
         codes={key: _by_label(parts, [part.codes[key] for part in parts]) for key in first.codes},
         amounts={role: _by_label(parts, [part.amounts[role] for part in parts]) for role in first.amounts},
     )

@@ -10,14 +10,25 @@ from mmap import mmap
 import numpy as np
 from numpy.typing import DTypeLike
 
-from uqcli.base.counts import Bools, Ints, NarrowInts, ValueCounts, joined_sums, row_starts, run_starts
+from uqcli.base.counts import (
+    Bools,
+    Ints,
+    NarrowInts,
+    Sums,
+    ValueCounts,
+    added_sums,
+    joined_sums,
+    row_starts,
+    run_starts,
+    selected_sums,
+)
 from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.memory import kept_bytes, rows_at_once
 from uqcli.engines.local.count.keys import values_of, widened
 from uqcli.engines.local.count.part import Part
-from uqcli.engines.local.count.rows import CountedRows
+from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pooling import Keys, by_group, merge, pool, ranges_of
 
@@ -54,15 +65,15 @@ class KeyRows:
     negative, positive
         Keys of the negative and of the positive rows.
     weight
-        Weights of the negative and of the positive rows, or None for 1 each.
+        Weights of the negative and of the positive rows, if there are any.
     amounts
-        Amounts likewise, each of shape (amounts, rows); None without amounts.
+        Each amount likewise.
     """
 
     negative: Keys
     positive: Keys
-    weight: tuple[Ints, Ints] | None = None
-    amounts: tuple[Ints, Ints] | None = None
+    weight: tuple[tuple[Ints, ...], ...] = ()
+    amounts: tuple[tuple[Ints, ...], ...] = ()
 
     @property
     def rows(self) -> int:
@@ -83,27 +94,26 @@ class KeyRows:
         sides = [ranges_of(keys, low, shift, ranges) for keys in (self.negative, self.positive)]
         stops = [[0, *np.cumsum(size).tolist()] for _, size in sides]
 
-        def by_range(columns: tuple[Ints, Ints]) -> list[tuple[Ints, Ints]]:
+        def by_range(columns: tuple[Ints, ...]) -> list[tuple[Ints, ...]]:
             negative, positive = (
-                [grouped[..., first:stop] for first, stop in pairwise(stop)]
-                for grouped, stop in zip(map(_grouped, columns, sides), stops, strict=True)
+                [grouped[first:stop] for first, stop in pairwise(stop)]
+                for grouped, stop in zip(
+                    (by_group(column, *side) for column, side in zip(columns, sides, strict=True)),
+                    stops,
+                    strict=True,
+                )
             )
             return list(zip(negative, positive, strict=True))
 
         keys = by_range((self.negative, self.positive))
-        weights = [None] * len(keys) if self.weight is None else by_range(self.weight)
-        amounts = [None] * len(keys) if self.amounts is None else by_range(self.amounts)
+        weights, amounts = (
+            list(zip(*map(by_range, columns), strict=True)) or [()] * len(keys)
+            for columns in (self.weight, self.amounts)
+        )
         return [
             KeyRows(negative=negative, positive=positive, weight=weight, amounts=amount)
             for (negative, positive), weight, amount in zip(keys, weights, amounts, strict=True)
         ]
-
-
-def _grouped(column: Ints, side: tuple[NarrowInts, Ints]) -> Ints:
-    """Return the values of a column, or of each row of a matrix, by range."""
-    if column.ndim == 1:
-        return by_group(column, *side)
-    return np.stack([by_group(row, *side) for row in column])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +123,7 @@ class KeyCounts:
     key: Keys
     count: Ints
     positives: Ints
-    sums: Ints | None = None
+    sums: Sums = ()
 
     def select(self, keys: Bools | slice) -> KeyCounts:
         """Select keys."""
@@ -121,7 +131,7 @@ class KeyCounts:
             key=self.key[keys],
             count=self.count[keys],
             positives=self.positives[keys],
-            sums=None if self.sums is None else self.sums[..., keys],
+            sums=selected_sums(self.sums, keys),
         )
 
     def cut(self, edges: Keys) -> list[KeyCounts]:
@@ -138,20 +148,19 @@ class KeyCounts:
 
 def keys_by_part(part: Part, role: str) -> list[KeyRows]:
     """Return the keys of the rows of each group of a partition."""
-    keys, weight = part.keys[role], part.weight
-    amounts = np.stack(list(part.amounts.values())) if part.amounts else None
+    keys = part.keys[role]
     return [
         KeyRows(
             negative=keys[negative],
             positive=keys[positive],
-            weight=None if weight is None else (weight[negative], weight[positive]),
-            amounts=None if amounts is None else (amounts[:, negative], amounts[:, positive]),
+            weight=tuple((weight[negative], weight[positive]) for weight in part.weight),
+            amounts=tuple((amount[negative], amount[positive]) for amount in part.amounts.values()),
         )
         for negative, positive in part.sides()
     ]
 
 
-def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+def pooled_by(rows: CountableRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Compute the exact tie-pooled counts of a column in each group."""
     if by.divides and rows.size < min(rows_at_once(WAITING_ROWS, _BYTES_WAITING), _FEW_ROWS * rows.parts(by)):
         return _pooled_together(list(rows.each(lambda part: part, (role,), by)), role)
@@ -178,12 +187,12 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
 def _pooled_together(parts: Sequence[Part], role: str) -> tuple[ValueCounts, ...]:
     """Compute the counts of a column in each of many small groups, by one sort of all rows."""
     groups = parts[0].groups
-    keys, side, weight = [], [], []
+    keys, side, weight = [], [], list[Ints]()
     width = max(part.keys[role].dtype for part in parts)
     for part in parts:
         keys.append(part.keys[role] if part.keys[role].dtype == width else widened(part.keys[role]))
         side.append(np.repeat(np.arange(2 * groups, dtype=np.int32), np.diff(part.cuts)))
-        weight.append(np.ones(part.rows, dtype=np.int64) if part.weight is None else part.weight)
+        weight.append(*(part.weight or (np.ones(part.rows, dtype=np.int64),)))
     is_positive, group = np.divmod(np.concatenate(side), np.int32(groups))
     key = np.concatenate(keys)
     order = np.lexsort((key, group))
@@ -201,7 +210,7 @@ def _pooled_together(parts: Sequence[Part], role: str) -> tuple[ValueCounts, ...
             value=values[first:stop],
             count=count[0, first:stop],
             positives=count[1, first:stop],
-            sums=np.stack([amount[:, first:stop] for amount in sums], axis=1) if sums else None,
+            sums=tuple(amount[:, first:stop] for amount in sums),
         )
         for first, stop in pairwise(ends)
     )
@@ -218,7 +227,7 @@ class _Pool:
         self.waiting: list[KeyRows] = []
         self._rows = 0
         self._is_large = False  # for 32-bit counts
-        self._edges: Keys | None = None
+        self._edges: tuple[Keys, ...] = ()  # one, once some rows are counted
         self._counts: list[KeyCounts] = []
 
     def settle(self) -> None:
@@ -226,28 +235,28 @@ class _Pool:
         self._rows += sum(part.rows for part in self.waiting)
         self._is_large |= self._rows > _MAX_INT32_ROWS or _are_weighted(self.waiting)
         batch = self._pooled()
-        if self._edges is None:
+        if not self._edges:
             sizes = [len(counts.key) for counts in batch]
             step = max(1, sum(sizes) // _KEPT_RANGES)
             starts = (np.cumsum(sizes) - sizes).tolist()
-            self._edges = np.concatenate(
+            edges = np.concatenate(
                 [counts.key[-start % step :: step] for counts, start in zip(batch, starts, strict=True)]
             )
-            self._counts = _by_range(batch, self._edges)
+            self._edges, self._counts = (edges,), _by_range(batch, edges)
             return
 
         def merge(pair: tuple[KeyCounts, KeyCounts]) -> KeyCounts:
             return _sum_of(*pair, np.int64 if self._is_large else np.int32)
 
-        added = _by_range(batch, self._edges)
+        added = _by_range(batch, *self._edges)
         self._counts = list(parallel_map(merge, zip(self._drained(), added, strict=True)))
 
     def as_values(self) -> ValueCounts:
         """Convert the counts of all rows."""
-        if self._edges is None:
-            self._counts = self._pooled()
-        else:
+        if self._edges:
             self.settle()
+        else:
+            self._counts = self._pooled()
         sizes = [len(counts.key) for counts in self._counts]
         widest = max(counts.count.dtype for counts in self._counts)
         count_type = widest if sum(sizes) > _MIN_INT32_VALUES else np.dtype(np.int64)
@@ -270,10 +279,10 @@ class _Pool:
     def _pooled(self) -> list[KeyCounts]:
         """Pool the waiting rows, with keys as wide as the widest, in ascending slices."""
         waiting, self.waiting = self.waiting, []
-        edges = [] if self._edges is None else [self._edges]
-        width = max([np.dtype(np.int32), *(part.width for part in waiting), *(keys.dtype for keys in edges)])
-        if self._edges is not None and self._edges.dtype != width:
-            self._edges = widened(self._edges)
+        kinds = [*(part.width for part in waiting), *(keys.dtype for keys in self._edges)]
+        width = max([np.dtype(np.int32), *kinds])
+        if any(keys.dtype != width for keys in self._edges):
+            self._edges = tuple(map(widened, self._edges))
             self._counts = [replace(counts, key=widened(counts.key)) for counts in self._counts]
         return _slices([part if part.width == width else part.wide() for part in waiting], width)
 
@@ -360,7 +369,7 @@ def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
 
 
 def _are_weighted(parts: Sequence[KeyRows]) -> bool:
-    return any(part.weight is not None or part.amounts is not None for part in parts)
+    return any(part.weight or part.amounts for part in parts)
 
 
 def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tuple[Keys, Keys]:
@@ -383,13 +392,13 @@ def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
     count, positives = (
         np.add.reduceat(amount[order], starts, dtype=np.int64) for amount in (counts.count, counts.positives)
     )
-    sums = None if counts.sums is None else np.add.reduceat(counts.sums[..., order], starts, axis=-1)
+    sums = added_sums(counts.sums, order, starts)
     return KeyCounts(key=ordered[starts], count=count, positives=positives, sums=sums)
 
 
 def _sum_of(counts: KeyCounts, other: KeyCounts, count_type: type[np.signedinteger]) -> KeyCounts:
     """Merge counts of two sets of distinct ascending keys, in memory that returns to the system."""
-    if counts.sums is not None or other.sums is not None:
+    if counts.sums or other.sums:
         return merged([counts, other])
     size = len(counts.key) + len(other.key)
     key, count, positives = (_mapped(size, kind) for kind in (counts.key.dtype, count_type, count_type))
@@ -418,15 +427,15 @@ def _weighted(parts: Sequence[KeyRows]) -> KeyCounts:
     rows = []
     for part in parts:
         sides = part.negative, part.positive
-        weights = part.weight or tuple(np.ones(len(keys), dtype=np.int64) for keys in sides)
-        amounts = part.amounts or (None, None)
-        for is_positive, (keys, weight, amount) in enumerate(zip(sides, weights, amounts, strict=True)):
+        (weights,) = part.weight or (tuple(np.ones(len(keys), dtype=np.int64) for keys in sides),)
+        for is_positive, (keys, weight) in enumerate(zip(sides, weights, strict=True)):
+            amounts = [by_label[is_positive] for by_label in part.amounts]
             rows.append(
                 KeyCounts(
                     key=keys,
                     count=weight,
                     positives=weight if is_positive else np.zeros_like(weight),
-                    sums=None if amount is None else np.stack([amount, amount * is_positive]),
+                    sums=tuple(np.stack([amount, amount * is_positive]) for amount in amounts),
                 )
             )
     return merged(rows)

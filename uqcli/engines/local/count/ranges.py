@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from uqcli.base.counts import Bools, Ints, RangeCounts, joined_sums
+from uqcli.base.counts import Bools, Ints, RangeCounts, Sums, joined_sums, selected_sums
 from uqcli.base.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
@@ -23,7 +23,7 @@ from uqcli.engines import refusals
 from uqcli.engines.local.count.keys import ColumnSummary, between, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
-from uqcli.engines.local.count.rows import CountedRows
+from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.kernels.pooling import Keys, assign_parts, assign_splits, count_parts, count_rows, unsigned_of
 
@@ -240,13 +240,13 @@ class _SplitRanges:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Table:
+class _RangesOfGroup:
     """Counts of one group of rows by range, and by key in opened ranges.
 
     Attributes
     ----------
     count, positives : int64, shape (ranges,)
-    sums : int64, shape (2, amounts, ranges), or None
+    sums : int64, shape (2, ranges) of each amount
     opened : bool, shape (ranges,)
     inside
         Counts of the keys in the opened ranges.
@@ -255,7 +255,7 @@ class _Table:
     ranges: _SplitRanges
     count: Ints
     positives: Ints
-    sums: Ints | None
+    sums: Sums
     opened: Bools
     inside: KeyCounts
 
@@ -276,14 +276,14 @@ class _Table:
         """Return the counts in the form that queries use."""
         closed, order = self.closed, self._order
         exact = np.arange(len(order)) >= len(closed)
-        sums = None if self.sums is None else joined_sums([self.sums[..., closed], self.inside.sums])
+        sums = joined_sums([selected_sums(self.sums, closed), self.inside.sums])
         return RangeCounts(
             value=values_of(self._keys[order]),
             last=values_of(np.concatenate([self.ranges.ends[closed], self.inside.key])[order]),
             count=np.concatenate([self.count[closed], self.inside.count])[order],
             positives=np.concatenate([self.positives[closed], self.inside.positives])[order],
             exact=exact[order],
-            sums=None if sums is None else sums[..., order],
+            sums=selected_sums(sums, order),
         )
 
     def selected_ranges(self, mask: Bools) -> Bools:
@@ -294,14 +294,14 @@ class _Table:
         selected[selected_indices[selected_indices >= 0]] = True
         return selected
 
-    def with_open(self, more: Bools, inside: KeyCounts) -> _Table:
+    def with_open(self, more: Bools, inside: KeyCounts) -> _RangesOfGroup:
         """Open further ranges; ``inside`` contains at least their keys."""
         if not more.any():
             return self
         here = more[self.ranges.indices_of(inside.key)]
         return replace(self, opened=self.opened | more, inside=merged([self.inside, inside.select(here)]))
 
-    def with_single(self, single: Bools, key: Keys) -> _Table:
+    def with_single(self, single: Bools, key: Keys) -> _RangesOfGroup:
         """Open ranges whose rows all have a single key; shapes (ranges,)."""
         more = single & ~self.opened
         nonempty = np.flatnonzero(more & (self.count > 0))
@@ -309,12 +309,12 @@ class _Table:
             key=key[nonempty],
             count=self.count[nonempty],
             positives=self.positives[nonempty],
-            sums=None if self.sums is None else self.sums[..., nonempty],
+            sums=selected_sums(self.sums, nonempty),
         )
         return self.with_open(more, inside)
 
 
-def count_ranges(rows: CountedRows, role: str, by: Partition, query: RangeQuery) -> tuple[RangeCounts, ...]:
+def count_ranges(rows: CountableRows, role: str, by: Partition, query: RangeQuery) -> tuple[RangeCounts, ...]:
     """Return the counts of a column in each group, then of all rows (see ``Table.range_counts``)."""
     parts = rows.parts(by)
     if rows.size <= max(ROWS_PER_PART, parts * MIN_RANGES):
@@ -324,7 +324,7 @@ def count_ranges(rows: CountedRows, role: str, by: Partition, query: RangeQuery)
     counter = _Counter(role=role, by=by, parts=parts, ranges=_SplitRanges.from_ranges(total))
     tables = _first(rows, counter)
     for _ in range(_MAX_ROUNDS):
-        counts = list(parallel_map(_Table.counts, tables))
+        counts = list(parallel_map(_RangesOfGroup.counts, tables))
         masks = query(counts)
         selected = [table.selected_ranges(mask) for table, mask in zip(tables, masks, strict=True)]
         if not any(mask.any() for mask in selected):
@@ -351,19 +351,18 @@ class _Counter:
             Counts, then amounts; of negative and of positive rows.
         """
         keys = part.keys[self.role]
-        if part.weight is None and not part.amounts and not self.ranges.splits:
+        if not part.weight and not part.amounts and not self.ranges.splits:
             self.ranges.whole.count(keys, part.cuts, totals.reshape(-1))
             return
         range_index = self.ranges.indices_of(keys)
+        columns = (*part.weight, *part.amounts.values())
         for group_index, sides in enumerate(part.sides()):
             for label, rows in enumerate(sides):
-                for total, amount in zip(totals, (part.weight, *part.amounts.values()), strict=True):
-                    cells = total[label, group_index]
-                    if amount is None:
-                        inside = range_index[rows]
-                        count_rows.run(len(inside) // ROWS_PER_STEP, inside, cells)
-                    else:
-                        np.add.at(cells, range_index[rows], amount[rows])
+                inside, cells = range_index[rows], totals[:, label, group_index]
+                if not part.weight:
+                    count_rows.run(len(inside) // ROWS_PER_STEP, inside, cells[0])
+                for total, amount in zip(cells[len(cells) - len(columns) :], columns, strict=True):
+                    np.add.at(total, inside, amount[rows])
 
     def inside(self, part: Part, flags: Bools, runs: Ints) -> list[KeyRows]:
         """Return the keys of the rows in flagged ranges, by group.
@@ -390,7 +389,7 @@ class _Counter:
         return inside
 
 
-def _first(rows: CountedRows, counter: _Counter) -> list[_Table]:
+def _first(rows: CountableRows, counter: _Counter) -> list[_RangesOfGroup]:
     """Count all ranges, none opened."""
     amounts = len(rows.request.roles.amounts)
     shape = 1 + amounts, 2, counter.parts, counter.ranges.size
@@ -415,14 +414,14 @@ def _first(rows: CountedRows, counter: _Counter) -> list[_Table]:
         key=none.astype(counter.ranges.starts.dtype),
         count=none,
         positives=none,
-        sums=np.empty((2, amounts, 0), dtype=np.int64) if amounts else None,
+        sums=(np.empty((2, 0), dtype=np.int64),) * amounts,
     )
     return [
-        _Table(
+        _RangesOfGroup(
             ranges=counter.ranges,
             count=part_table[0, 0],
             positives=part_table[0, 1],
-            sums=part_table[1:].swapaxes(0, 1) if amounts else None,
+            sums=tuple(part_table[1:]),
             opened=np.zeros(counter.ranges.size, dtype=np.bool_),
             inside=inside,
         )
@@ -431,8 +430,8 @@ def _first(rows: CountedRows, counter: _Counter) -> list[_Table]:
 
 
 def _opened(
-    rows: CountedRows, counter: _Counter, tables: Sequence[_Table], selected: Sequence[Bools]
-) -> tuple[_Counter, list[_Table]]:
+    rows: CountableRows, counter: _Counter, tables: Sequence[_RangesOfGroup], selected: Sequence[Bools]
+) -> tuple[_Counter, list[_RangesOfGroup]]:
     """Open ranges, or split the largest if their rows exceed the memory limit."""
     most = rows_at_once(COLLECTED_ROWS, _BYTES_COLLECTED)
     size, flags = _ranges_to_open(tables, selected)
@@ -467,8 +466,8 @@ def _require_same(counted: tuple[int, int], keys: KeyCounts) -> None:
 
 
 def _refined(
-    rows: CountedRows, counter: _Counter, tables: Sequence[_Table], large: Bools
-) -> tuple[_Counter, list[_Table]]:
+    rows: CountableRows, counter: _Counter, tables: Sequence[_RangesOfGroup], large: Bools
+) -> tuple[_Counter, list[_RangesOfGroup]]:
     """Split ranges, and count their rows again."""
     split = _Split.from_ranges(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
     finer = replace(counter, ranges=split.cut(counter.ranges))
@@ -484,7 +483,7 @@ def _refined(
     ]
 
 
-def _ranges_to_open(tables: Sequence[_Table], selected: Sequence[Bools]) -> tuple[Ints, Bools]:
+def _ranges_to_open(tables: Sequence[_RangesOfGroup], selected: Sequence[Bools]) -> tuple[Ints, Bools]:
     """Count rows in the ranges to open, and mark these by group; shapes (ranges,) and (bins, ranges)."""
     *bins, _ = tables
     *bin_masks, total_mask = selected
@@ -494,7 +493,7 @@ def _ranges_to_open(tables: Sequence[_Table], selected: Sequence[Bools]) -> tupl
     return np.where(flags, np.stack([table.count for table in bins]), 0).sum(axis=0), flags
 
 
-def _single_keys(rows: CountedRows, counter: _Counter) -> tuple[Bools, Keys]:
+def _single_keys(rows: CountableRows, counter: _Counter) -> tuple[Bools, Keys]:
     """Return the mask of ranges with a single key, and that key; shapes (ranges,)."""
     ranges = counter.ranges
     if ranges.splits:  # after splits, a range may be one key wide

@@ -20,7 +20,7 @@ from uqcli.engines.request import DataRequest
 R = TypeVar("R")
 
 
-class CountedRows(ABC):
+class CountableRows(ABC):
     """Rows of positive weight of a request, or of some of its groups.
 
     Attributes

@@ -32,9 +32,9 @@ from uqcli.engines.local.count.pooling import (
     pooled_by,
 )
 from uqcli.engines.local.count.ranges import count_ranges
-from uqcli.engines.local.count.rows import CountedRows
+from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.local.count.unit_counts import counted_by_unit
-from uqcli.engines.protocol import ALL_ROWS, Partition, Places, RangeQuery, SourceSummary, Table
+from uqcli.engines.protocol import ALL_ROWS, CountTable, Partition, Places, RangeQuery, SourceSummary
 from uqcli.kernels.pava import isotonic_sums
 
 _BYTES_SORTED = 48
@@ -44,7 +44,7 @@ _SORTED_ROWS_READ_AGAIN = 3 * SORTED_ROWS
 """Rows of a slice if each reads some of the rows again."""
 
 
-def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
+def isotonic_by(rows: CountableRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Return the isotonic blocks of a column in each group, then of all rows; each at its first value."""
     width, groups = rows.column(role).width, rows.parts(by)
     blocks: list[list[KeyCounts]] = [[] for _ in range(groups + (groups > 1))]
@@ -73,7 +73,7 @@ def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCount
     return (*parts, total) if groups > 1 else (total, total)
 
 
-def _slices(rows: CountedRows, role: str) -> list[tuple[int, int]]:
+def _slices(rows: CountableRows, role: str) -> list[tuple[int, int]]:
     """Return the first and the last key of slices of about equal size."""
     column = rows.column(role)
     most = rows_at_once(_SORTED_ROWS_READ_AGAIN if rows.beyond else SORTED_ROWS, _BYTES_SORTED)
@@ -84,7 +84,7 @@ def _slices(rows: CountedRows, role: str) -> list[tuple[int, int]]:
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
     """Return the blocks of some rows; all but an initial block without positives begin at a positive row."""
-    if any(part.weight is not None for part in parts):
+    if any(part.weight for part in parts):
         return _fitted(pooled(parts, width))
     ordered, positive = in_order(parts, width)
     first = run_starts(positive)
@@ -102,19 +102,19 @@ def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
 def _fitted(counts: KeyCounts) -> KeyCounts:
     """Return the isotonic blocks of counts, without sums of amounts."""
     if len(counts.key) == 0:
-        return replace(counts, sums=None)
+        return replace(counts, sums=())
     first, count, positives = isotonic_sums(counts.positives, counts.count)
     return KeyCounts(key=counts.key[first], count=count, positives=positives)
 
 
-class GroupRows(CountedRows):
+class GroupRows(CountableRows):
     """Rows of one group: copies of those in memory, and those that are read again with all groups.
 
     The copies keep the uncertainty after they are divided by it. Otherwise each group would read the files
     again.
     """
 
-    def __init__(self, whole: CountedRows, column: str, name: str, parts: list[Part]) -> None:
+    def __init__(self, whole: CountableRows, column: str, name: str, parts: list[Part]) -> None:
         self.request = whole.request
         self.only = {**whole.only, column: name}
         self._whole = whole
@@ -130,7 +130,7 @@ class GroupRows(CountedRows):
 
     @property
     def keeps_uncertainty(self) -> bool:
-        """See CountedRows."""
+        """See CountableRows."""
         return True
 
     def read(self) -> LocalBatches:
@@ -155,7 +155,7 @@ class GroupRows(CountedRows):
                 yield part.select(rows)
 
 
-def rows_by_group(whole: CountedRows, column: str) -> Mapping[str, GroupRows]:
+def rows_by_group(whole: CountableRows, column: str) -> Mapping[str, GroupRows]:
     """Split the rows by the groups of a key column, in one pass over those in memory."""
     names = whole.groups(column)
     division = whole.division(Partition(groups=(column,)), keep=True)
@@ -175,10 +175,10 @@ def rows_by_group(whole: CountedRows, column: str) -> Mapping[str, GroupRows]:
     return {name: GroupRows(whole, column, name, parts[group]) for group, name in enumerate(names)}
 
 
-class LocalTable(Table):
-    """Counts of rows, in memory that does not grow with the files (see uqcli.engines.protocol.Table)."""
+class LocalTable(CountTable):
+    """Counts of rows, in memory that does not grow with the files (see uqcli.engines.protocol.CountTable)."""
 
-    def __init__(self, rows: CountedRows) -> None:
+    def __init__(self, rows: CountableRows) -> None:
         self._rows = rows
         self._split: tuple[str, Mapping[str, GroupRows]] | None = None
 
@@ -192,7 +192,7 @@ class LocalTable(Table):
         return self._rows.groups(column)
 
     def clusters(self, column: str) -> Ints:
-        """Return the ascending keys of clusters (see ``Table``)."""
+        """Return the ascending keys of clusters (see ``CountTable``)."""
         return self._rows.read().clusters(column, self._rows.only)[0]
 
     def only(self, column: str, name: str) -> LocalTable:
@@ -214,13 +214,13 @@ class LocalTable(Table):
         return isotonic_by(self._rows, "score", by)
 
     def counted(self, column: str, unit: Ints, places: Places) -> Ints:
-        """Count the rows by unit, column of places, and label (see ``Table``)."""
+        """Count the rows by unit, column of places, and label (see ``CountTable``)."""
         return counted_by_unit(self._rows, column, unit, places)
 
     def rows(self) -> Rows:
         """Return all rows of positive weight, in any order."""
         parts = list(self._rows.each(lambda part: part, ("score", "uncertainty")))
-        weight = [part.weight for part in parts if part.weight is not None]
+        weight = [weight for part in parts for weight in part.weight]
         positive = [np.arange(part.rows) >= part.negatives for part in parts]
         amounts = {
             role: np.concatenate([part.amounts_of_rows(role) for part in parts]) for role in parts[0].amounts

@@ -11,7 +11,7 @@ from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Codes, Part
-from uqcli.engines.local.count.rows import CountedRows
+from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.protocol import Places
 from uqcli.kernels.pooling import Keys
 from uqcli.kernels.units import count_places
@@ -25,8 +25,8 @@ _FEW_EDGES: Final = 4
 _LARGEST: Final = int(np.iinfo(np.int64).max)
 
 
-def counted_by_unit(rows: CountedRows, column: str, unit: Ints, places: Places) -> Keys:
-    """Count the rows by unit, column and label (see ``Table.counted``)."""
+def counted_by_unit(rows: CountableRows, column: str, unit: Ints, places: Places) -> Keys:
+    """Count the rows by unit, column and label (see ``CountTable.counted``)."""
     unit_of_code = np.zeros(len(rows.read().levels[column]), dtype=np.int64)
     unit_of_code[rows.read().clusters(column, rows.only)[1]] = unit
     size, columns = int(unit.max(initial=-1)) + 1, places.columns
@@ -76,7 +76,7 @@ class _Edges:
         self, part: Part, numbers: tuple[Keys, Keys], unit_of_code: Ints, code: Codes, sums: Keys
     ) -> None:
         """Add the rows of a part, of which ``numbers`` are the scores and uncertainties, to the sums."""
-        weight = np.ones(1, dtype=np.int64) if part.weight is None else part.weight
+        (weight,) = part.weight or (np.ones(1, dtype=np.int64),)
         count_places.run(
             part.rows // ROWS_PER_STEP,
             *numbers,

@@ -37,8 +37,8 @@ class Batch:
     first_row: int
     origin: Origin
     cut: bool = False
-    decimal: str | None = None
-    footer: str | None = None
+    decimal: str = ""
+    footer: str = ""
 
     def after(self, start: int) -> Batch:
         """Drop the rows before a position in the input."""
@@ -54,7 +54,7 @@ class Batch:
         if rows >= self.frame.height:
             return self
         short = None if self.short is None else self.short[:rows]
-        return replace(self, frame=self.frame[:rows], short=short, cut=False, footer=None)
+        return replace(self, frame=self.frame[:rows], short=short, cut=False, footer="")
 
     def column(self, name: str) -> pl.Series:
         """Return a column without its name, since polars reads a name such as ``^a$`` as a pattern."""

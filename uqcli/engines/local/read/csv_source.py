@@ -216,15 +216,15 @@ class CsvSource:
             self.origin.name,
             self._options.required_columns,
             self._delimiter,
-            typed=self._options.delimiter is not None,
+            typed=bool(self._options.delimiter),
         )
         return header
 
     def _split(self, header: CsvHeader) -> CsvHeader:
         """Split the header at the delimiter that it states, or that separates its columns."""
-        if self._options.delimiter is not None:
+        if self._options.delimiter:
             return header
-        if header.stated_delimiter is not None:
+        if header.stated_delimiter:
             self._delimiter = header.stated_delimiter
             return header.split_at(self._delimiter, self.origin.name)
         detected = recognised(header.text.decode(), self._delimiter, self._options.required_columns)

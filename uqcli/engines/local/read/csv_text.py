@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from uqcli.base.counts import Bools, Ints
 from uqcli.base.defaults import CSV_BLOCK_BYTES, DECIMAL
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.records import dataclass
 from uqcli.engines.inputs import SIGNATURE_BYTES, require_text
 from uqcli.engines.local.arrow import arrow_of
@@ -106,14 +106,14 @@ class CsvBlock:
     cut: bool = False
 
     @property
-    def footer(self) -> str | None:
+    def footer(self) -> str:
         """Text of the last record if it is none, but a line that programs write after the rows."""
         if self.rows == 0 or self.fields[-1] > 1 or self.ends[-1] - self.starts[-1] > _MAX_FOOTER_BYTES:
-            return None
+            return ""
         text = self.text[self.starts[-1] : self.ends[-1]].decode()
         if text.strip() == "\x1a":
             return "Ctrl-Z"
-        return text.strip() if _FOOTER.fullmatch(text.strip()) else None
+        return text.strip() if _FOOTER.fullmatch(text.strip()) else ""
 
     @property
     def rows(self) -> int:
@@ -245,7 +245,7 @@ class CsvHeader:
     Attributes
     ----------
     stated_delimiter
-        Delimiter that a line ``sep=X`` before the header states, as Excel writes it; None without one.
+        Delimiter that a line ``sep=X`` before the header states, as Excel writes it; empty without one.
     """
 
     text: bytes
@@ -253,7 +253,7 @@ class CsvHeader:
     ends_in_returns: bool
     columns: tuple[str, ...]
     remainder: bytes
-    stated_delimiter: str | None = None
+    stated_delimiter: str = ""
 
     def split_at(self, delimiter: str, name: str) -> CsvHeader:
         """Split the header at another delimiter."""
@@ -275,7 +275,7 @@ def read_header(stream: BinaryIO, name: str, delimiter: str) -> CsvHeader:
     stated = _STATED_DELIMITER.fullmatch(record.rstrip(b"\r\n"))
     if stated:
         record, rest, ends_in_returns = _first_record(stream, name, rest)
-    stated_delimiter = stated[1].decode("latin-1") if stated else None
+    stated_delimiter = stated[1].decode("latin-1") if stated else ""
     if record.count(b'"') % 2:
         raise _open_quote(record, name)
     text = record.rstrip(b"\r\n")
@@ -509,9 +509,9 @@ def _count_fields(text: bytes, starts: Ints, ends: Ints, dialect: CsvDialect, fi
     fields = np.diff(bounds) + 1
     if (fields > expected).any():
         index = int(np.argmax(fields > expected))
-        remedy = "quote fields that contain the delimiter, or give --delimiter"
+        remedy = words("quote fields that contain the delimiter, or give --delimiter")
         if first_row + index == 0 and fields[0] == expected + 1:
-            remedy = f"name the first column if it holds row names (R: col.names = NA), or {remedy}"
+            remedy = words("name the first column if it holds row names (R: col.names = NA), or {}", remedy)
         raise DataError(
             f"data row {first_row + index + 1} of '{dialect.name}' has {fields[index]} fields",
             expected=f"{expected} as in the header",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uqcli.base.choices import FileFormat
-from uqcli.base.errors import DataError, words
+from uqcli.base.errors import DataError, Words, words
 from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame, binary_content_of
 from uqcli.stores.failures import store_failure
 
@@ -99,25 +99,28 @@ def _lacks_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or wanting
 
 
-def _description(origin: Origin) -> tuple[str, str]:
+def _description(origin: Origin) -> tuple[str, Words]:
     """Describe the input, and what was expected of it."""
     if isinstance(origin, InputFrame):
         return origin.display_name, "numbers, texts, truth values or times"
     return f"{origin.display_name} as {origin.format}", f"a complete {origin.format} file"
 
 
-def _other_content(origin: Origin) -> tuple[str, str] | None:
+def _other_content(origin: Origin) -> tuple[Words, str] | None:
     """Return what was expected and a remedy if the content is of another format than its name says."""
-    if isinstance(origin, InputFrame) or origin.content is None or not origin.regular:
+    if isinstance(origin, InputFrame) or not origin.regular:
         return None
     head = b""
     with suppress(OSError, DataError), origin.content.opened() as stream:
         head = stream.read(SIGNATURE_BYTES)
     named = origin.compression or str(origin.format).capitalize()
     kind, remedy = binary_content_of(head) or (None, "name it after its content, such as .csv")
-    if not head or kind == named or (kind is None and origin.compression is None and not _is_text(head)):
+    if not head or kind == named or (kind is None and not origin.compression and not _is_text(head)):
         return None
-    return f"{named} content, as its name{'' if origin.compression else ' or --format'} says", remedy
+    named_so = (
+        "{} content, as its name says" if origin.compression else "{} content, as its name or --format says"
+    )
+    return words(named_so, named), remedy
 
 
 def _is_text(head: bytes) -> bool:
@@ -133,6 +136,6 @@ def _remedy(origin: Origin) -> str:
     if isinstance(origin, InputFrame):
         return "cast its columns to types that Parquet supports"
     with suppress(OSError, DataError):  # it may be deleted by now
-        if origin.regular and origin.content is not None and origin.content.size() == 0:
+        if origin.regular and origin.content.size() == 0:
             return "the file is empty: check what wrote it"
     return "check that it was written completely"

@@ -17,7 +17,6 @@ from typing import BinaryIO, Final, cast
 
 from uqcli.base.choices import FileFormat
 from uqcli.base.errors import DataError
-from uqcli.base.files import stdin_bytes
 from uqcli.base.operating_system import has_bytes
 from uqcli.base.running.concurrency import is_abandoned
 from uqcli.base.running.interruption import Temporary
@@ -201,7 +200,7 @@ def copied(stream: BinaryIO, stack: ExitStack) -> Path:
 
 def size_of(file: InputFile) -> float:
     """Return the size of the text in bytes; infinite if unknown before reading."""
-    size = None if file.content is None or file.compression is not None else file.content.size()
+    size = None if file.compression else file.content.size()
     return math.inf if size is None else max(1, size)
 
 
@@ -219,9 +218,6 @@ def lines_expected(file: InputFile) -> int | None:
 @contextmanager
 def bytes_of(file: InputFile) -> Iterator[BinaryIO]:
     """Open the decompressed bytes of an input."""
-    if file.content is None:
-        yield _arriving(stdin_bytes())
-        return
     with file.content.opened() as stream:
         if file.compression == "gzip":
             with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:

@@ -39,15 +39,13 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Columns and types of the output; added ones are last, or in place of the columns that they replace.
+    """Columns and types of CSV output, which keeps the texts of CSV.
 
-    ``numeric_roles`` are the CSV columns that become numeric in typed outputs; all others stay text. It is
-    None for CSV output, which keeps the texts of CSV.
+    Added columns are last, or in place of the columns that they replace.
     """
 
     schema: pa.Schema
     added: tuple[str, ...]
-    numeric_roles: Roles | None
 
     def table(self, source: OpenedInput, block: Block, rows: Rows, added: pl.DataFrame) -> pa.Table:
         """Convert one block of an input to the output schema."""
@@ -59,31 +57,48 @@ class Layout:
                 columns.append(added[field.name].to_arrow())
             elif field.name in index_of:
                 column = part.column(index_of[field.name])
-                keeps_text = self.numeric_roles is None and isinstance(block, CsvBlock)
-                columns.append(column if keeps_text else _cast(column, field.type))
+                columns.append(self._typed(column, field.type, block))
             else:
                 columns.append(pa.nulls(part.num_rows, field.type))
-        if self.numeric_roles is None:
-            return pa.Table.from_arrays(columns, names=self.schema.names)
-        return pa.Table.from_arrays(columns, schema=self.schema)
+        return self._together(columns)
+
+    def _typed(self, column: pa.Array, kind: pa.DataType, block: Block) -> pa.Array:
+        return column if isinstance(block, CsvBlock) else _cast(column, kind)
+
+    def _together(self, columns: list[pa.Array]) -> pa.Table:
+        return pa.Table.from_arrays(columns, names=self.schema.names)
 
     def _arrow(self, source: OpenedInput, block: Block, rows: Rows) -> pa.Table | pa.RecordBatch:
         if isinstance(block, JsonBlock) and isinstance(source, JsonSource):
             return source.table(block)
         if not isinstance(block, CsvBlock):
             return block
-        frame = block.texts()
-        if self.numeric_roles is not None:
-            # a column may have two roles
-            role_by_column = {name: role for role, name in self.numeric_roles.all_numbers().items()}
-            is_turned = self.numeric_roles.is_turned
-            frame = frame.with_columns(
-                _numeric_column(
-                    block, name, 0.0 - rows.numbers[role] if is_turned(role) else rows.numbers[role]
-                )
-                for name, role in role_by_column.items()
-            )
-        return table_of(frame)
+        return table_of(self._frame(block, rows))
+
+    def _frame(self, block: CsvBlock, rows: Rows) -> pl.DataFrame:  # noqa: ARG002
+        return block.texts()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypedLayout(Layout):
+    """Columns of an output with types: CSV columns of numeric roles become numbers, all others stay text."""
+
+    roles: Roles
+
+    def _typed(self, column: pa.Array, kind: pa.DataType, block: Block) -> pa.Array:  # noqa: ARG002
+        return _cast(column, kind)
+
+    def _together(self, columns: list[pa.Array]) -> pa.Table:
+        return pa.Table.from_arrays(columns, schema=self.schema)
+
+    def _frame(self, block: CsvBlock, rows: Rows) -> pl.DataFrame:
+        # a column may have two roles
+        role_by_column = {name: role for role, name in self.roles.all_numbers().items()}
+        is_turned = self.roles.is_turned
+        return block.texts().with_columns(
+            _numeric_column(block, name, 0.0 - rows.numbers[role] if is_turned(role) else rows.numbers[role])
+            for name, role in role_by_column.items()
+        )
 
 
 def _numeric_column(block: CsvBlock, name: str, value: Floats) -> pl.Series:
@@ -114,8 +129,10 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
         first = next(iter(request.added.types))
         made_by = {f"uqcli.{first}".encode(): request.added.made_by.encode()}
         schema = schema.with_metadata({**(schema.metadata or {}), **made_by})
-    numeric_roles = None if output_format is FileFormat.CSV else roles
-    return Layout(schema=schema, added=tuple(request.added.types), numeric_roles=numeric_roles)
+    added = tuple(request.added.types)
+    if output_format is FileFormat.CSV:
+        return Layout(schema=schema, added=added)
+    return TypedLayout(schema=schema, added=added, roles=roles)
 
 
 def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Schema:

@@ -20,7 +20,7 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.counts import Bools
 from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.base.errors import DataError, words
-from uqcli.base.files import OutputQueue
+from uqcli.base.files import AT_ONCE, AtOnce
 from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.messages import caution
 from uqcli.base.wording import printable
@@ -256,7 +256,7 @@ def open_sink(
     output_format: FileFormat,
     schema: pa.Schema,
     csv: Callable[[BinaryIO, Sequence[str]], CsvSink],
-    queue: OutputQueue | None = None,
+    queue: AtOnce = AT_ONCE,
 ) -> Iterator[Sink]:
     """Open an output for rows; a regular file appears, or is queued, only if the block succeeds.
 
@@ -327,7 +327,7 @@ class _LeftOpen:
 
 
 @contextmanager
-def _compressed(stream: BinaryIO, compression: str | None) -> Iterator[BinaryIO]:
+def _compressed(stream: BinaryIO, compression: str) -> Iterator[BinaryIO]:
     if compression == "gzip":
         with gzip.GzipFile(
             filename="", fileobj=stream, mode="wb", mtime=0, compresslevel=_GZIP_LEVEL

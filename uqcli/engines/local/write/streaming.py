@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial, reduce
 from pathlib import Path
@@ -37,33 +37,30 @@ from uqcli.engines.local.write.layout import VIEW_REPLACEMENTS, Layout, plan_lay
 from uqcli.engines.local.write.sinks import CsvSink, JsonSink, Sink, open_sink
 from uqcli.engines.probabilities import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
+from uqcli.engines.request import Roles
 from uqcli.stores.limits import parallel_objects
 from uqcli.stores.output import can_queue, open_output
 
 
 def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamSummary:
     """Read, decide and write block by block, in constant memory; an error leaves a regular file as it was."""
-    output = request.output
+    output, data = request.output, request.data
     output_format = format_of(output.target, output.output_format)
     layout = plan_layout(sources, request, output_format)
     summary = StreamSummary(rows=0, selected=0, dropped=0, undecided=0)
-    csv = _csv_sink(sources, request, layout)
+    csv = _csv_sink(sources, output.target, data.read.decimal, layout)
     with open_sink(output.target, output_format, layout.schema, csv, output.queue) as sink:
         first_row = 0
         for input_index, source in enumerate(in_turn(sources)):
-            checker = RowChecker(
-                roles=request.data.roles, on_invalid=request.data.on_invalid, first_row=first_row
-            )
+            checker = RowChecker(roles=data.roles, on_invalid=data.on_invalid, first_row=first_row)
             row = 0
             for block in ahead(source.blocks()):
                 with reading(source.origin):
-                    rows = checker.check(_needed(source, block, row, request)).with_positions()
+                    rows = checker.check(_needed(source, block, row, data.roles)).with_positions()
                 added, kept, counts = computed_rows(rows, checker, request)
                 row += len(rows)
                 with writing(source.origin, output_format):
-                    _write(
-                        sink, source, block, (rows, added, kept), layout, overwrite=request.output.overwrite
-                    )
+                    _write(sink, source, block, (rows, added, kept), layout, overwrite=output.overwrite)
                 summary = added_up(summary, counts)
                 report_reading(sources, input_index, first_row + row)
             summary = added_up(summary, _known_at_the_end(checker))
@@ -80,37 +77,36 @@ def computed_rows(
     Also returned are the rows to write, None for all, and the counts of the rows, but not those of unknown
     categories, which the checker knows.
     """
-    if request.data.on_invalid is OnInvalid.ERROR:
+    on_invalid, columns, only = request.data.on_invalid, request.added, request.only
+    if on_invalid is OnInvalid.ERROR:
         checker.finish()
-    computed = request.added.compute(rows)
-    added = pl.DataFrame(
-        {name: _column(name, computed[name], rows, request.added) for name in request.added.types}
-    )
+    computed = columns.compute(rows)
+    added = pl.DataFrame({name: _column(name, computed[name], rows, columns) for name in columns.types})
     kept, dropped, invalid = None, 0, 0
     if rows.valid is not None:
         invalid = int(np.count_nonzero(~rows.valid))
         valid, names = pl.lit(pl.Series(rows.valid)), added.columns
         added = added.select(pl.when(valid).then(pl.nth(k)).alias(name) for k, name in enumerate(names))
-        if request.data.on_invalid is OnInvalid.DROP:
+        if on_invalid is OnInvalid.DROP:
             kept, dropped = rows.valid, invalid
-    if request.only is not None:
-        kept = added[request.only].cast(pl.Boolean).fill_null(value=False).to_numpy()
+    if only is not None:
+        kept = added[only].cast(pl.Boolean).fill_null(value=False).to_numpy()
     summary = StreamSummary(
         rows=len(rows) - dropped,
-        selected=_count_true(added, request.only),
+        selected=_count_true(added, only),
         dropped=dropped,
         undecided=invalid - dropped,
         texts=_count_texts(added),
-        outside=_outside(rows, checker, request),
+        outside=_outside(rows, checker.roles, request.ranges),
     )
     return added, kept, summary
 
 
-def _outside(rows: Rows, checker: RowChecker, request: StreamRequest) -> int:
+def _outside(rows: Rows, roles: Roles, ranges: Mapping[str, tuple[float, float]]) -> int:
     """Count the usable rows with a number outside its range."""
-    if not request.ranges:
+    if not ranges:
         return 0
-    is_outside = outside(rows, checker.roles, request.ranges)
+    is_outside = outside(rows, roles, ranges)
     return int(np.count_nonzero(is_outside if rows.valid is None else is_outside & rows.valid))
 
 
@@ -128,11 +124,11 @@ def _column(name: str, values: np.ndarray, rows: Rows, added: AddedColumns) -> p
     return cast(pl.Series, pl.from_arrow(pa.LargeListArray.from_arrays(arrow_of(offsets), texts)))
 
 
-def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest) -> Batch:
+def _needed(source: OpenedInput, block: Block, row: int, roles: Roles) -> Batch:
     """Return the columns of a block that the rule reads."""
-    columns = request.data.roles.columns()
+    columns = roles.columns()
     if isinstance(block, CsvBlock):
-        return batch_of(block, block.values(columns, number_kinds(request.data.roles, None)), source.origin)
+        return batch_of(block, block.values(columns, number_kinds(roles, None)), source.origin)
     if isinstance(block, JsonBlock):
         return cast(JsonSource, source).batch(block, columns)
     return Batch(frame=frame_of(block.select(columns)), short=None, first_row=row, origin=source.origin)
@@ -208,10 +204,9 @@ def _count_texts(added: pl.DataFrame) -> Counter[str]:
 
 
 def _csv_sink(
-    sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout
+    sources: Sequence[OpenedInput], target: str, decimal: str, layout: Layout
 ) -> Callable[[BinaryIO, Sequence[str]], CsvSink]:
     """Write CSV like the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
-    target = request.output.target
     inferred = inferred_format(target)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)
     delimiter = first.delimiter if first else ","
@@ -226,7 +221,7 @@ def _csv_sink(
         line_end=line_end,
         header=header,
         added=len(layout.added),
-        decimal=request.data.read.decimal,
+        decimal=decimal,
     )
 
 

@@ -1,0 +1,3 @@
+"""Import polars and end, as a floor for small jobs: ``python -m reproduction.peer_polars``."""
+
+import polars  # noqa: F401
