@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from itertools import pairwise
 from typing import Any
 
 from reproduction.picture import Picture
@@ -125,9 +124,8 @@ class Study:
 
 def named_once(rows: Sequence[Row], columns: int) -> list[Row]:
     """Leave out the cells of the first columns of a row that the row before has as well."""
-    first = [tuple(row[:columns]) for row in rows]
-    repeated = [False, *(one == other for one, other in pairwise(first))]
+    above: list[Row] = [[], *rows]  # the first row has none above it, and there may be no row at all
     return [
-        [*[""] * columns, *row[columns:]] if again else list(row)
-        for row, again in zip(rows, repeated, strict=True)
+        [*[""] * columns, *row[columns:]] if row[:columns] == before[:columns] else list(row)
+        for row, before in zip(rows, above, strict=False)
     ]
