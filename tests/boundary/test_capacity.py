@@ -38,6 +38,42 @@ def test_the_first_rows_are_those_of_a_sort_in_memory(rows, limit, batch_size):
     assert not cuts.splits_tie
 
 
+_SCORES = [
+    -np.inf,
+    -1.0,
+    -1e-310,
+    -0.0,
+    0.0,
+    1e-310,
+    0.3,
+    np.nextafter(0.3, 1),
+    1.0,
+    np.nextafter(1, 2),
+    1e300,
+    np.inf,
+]
+"""Scores that are alike in their first 48 bits, at both ends of the doubles, and a zero of each sign."""
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(_SCORES)), min_size=1, max_size=60),
+    st.integers(1, 8),
+    st.integers(9, 60),
+)
+def test_rows_left_out_of_the_sort_are_not_among_the_first(rows, limit, batch_size):
+    group, score = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    place, position, first = np.zeros(len(rows), dtype=np.int64), np.arange(len(rows)), FirstRows(limit)
+    for start in range(0, len(rows), batch_size):
+        part = slice(start, start + batch_size)
+        first.add(group[part], place[part], score[part], position[part], np.ones_like(place[part]))
+    ranked = [sorted((-score[row], row) for row in np.flatnonzero(group == each)) for each in range(3)]
+    cuts = first.cuts(3)
+    expected = {row for group_rows in ranked for _, row in group_rows[:limit]}
+    assert set(np.flatnonzero(cuts.takes(group, place, score, position)).tolist()) == expected
+    tied = [sum(rest[0] == own[limit - 1][0] for rest in own[limit:]) for own in ranked]
+    assert cuts.tied.tolist() == tied
+
+
 @given(rows_of_groups, st.integers(1, 12), st.integers(1, 7))
 def test_without_positions_only_a_cut_within_equal_rows_is_undecided(rows, limit, batch_size):
     group, score, uncertainty = (np.array(column) for column in zip(*rows, strict=True))

@@ -65,25 +65,35 @@ def first_rows_by_day(data: DataRequest, day: str, rows: int) -> Sequence[FirstR
 def _counted(
     data: DataRequest, day: str, levels: Mapping[str, int], cuts: Mapping[int, Cuts]
 ) -> list[FirstRowsOfDay]:
-    """Count the labels of the first rows."""
+    """Count the labels of the first rows.
+
+    A row has a level: how many of the cuts take it, each of which takes what the one before takes. So the
+    rows of one cut are those of its level or a higher one.
+    """
     feature = FeatureRequest(name=day, text=True, levels=tuple(levels), option="per", dated=True)
     order = np.array([*levels.values(), -1], dtype=np.int64)  # of days that are missing, too
-    tables = {top: UnitTable() for top in cuts}
+    *closer, widest = [cuts[top] for top in sorted(cuts)]
+    table = UnitTable()
     data = replace(data, roles=replace(data.roles, features=(feature,)))
     for batch in open_engine(data.engine).batches(data):
         group, same = order[batch.features[day].value.astype(np.int64)], np.zeros(len(batch), dtype=np.int64)
-        for top, cut in cuts.items():
-            taken = cut.takes(group, same, batch.score, batch.position)
-            tables[top].add(group + 1, 2 * taken + batch.labels, None)
-    return [_measured(top, table.of(np.arange(len(levels) + 1), 4)) for top, table in tables.items()]
+        level = widest.takes(group, same, batch.score, batch.position).astype(np.int64)
+        taken = np.flatnonzero(level)
+        position = None if batch.position is None else batch.position[taken]
+        for cut in closer:
+            level[taken] += cut.takes(group[taken], same[taken], batch.score[taken], position)
+        table.add(group + 1, 2 * level + batch.labels, None)
+    counts = table.of(np.arange(len(levels) + 1), 2 * len(cuts) + 2).reshape(len(levels) + 1, -1, 2)
+    return [_measured(top, counts, len(cuts) - place) for place, top in enumerate(sorted(cuts))]
 
 
-def _measured(top: int, counts: Ints) -> FirstRowsOfDay:
-    """Estimate the rates of the first rows, from counts by day, whether flagged, and label."""
-    hits, flagged, positives = counts[:, 3], counts[:, 2:].sum(axis=1), counts[:, 1::2].sum(axis=1)
+def _measured(top: int, counts: Ints, level: int) -> FirstRowsOfDay:
+    """Estimate the rates of the rows of a level or a higher one, from counts by day, level and label."""
+    flagged, positives = counts[:, level:].sum(axis=1), counts[:, :, 1].sum(axis=1)
+    hits, selected = flagged[:, 1], flagged.sum(axis=1)
     return FirstRowsOfDay(
         top=top,
-        selected=int(flagged.sum()),
-        precision=proportion_interval(hits, flagged, CONFIDENCE, "days"),
+        selected=int(selected.sum()),
+        precision=proportion_interval(hits, selected, CONFIDENCE, "days"),
         recall=proportion_interval(hits, positives, CONFIDENCE, "days"),
     )

@@ -232,6 +232,25 @@ class Cuts:
         return taken
 
 
+def _are_beyond(group: Ints, place: Ints, score: Floats, limit: int) -> Bools:
+    """Whether rows are certain to rank below ``limit`` others of their group; they are left out of a full sort.
+
+    A row is one number of 64 bits, which sorts in a fraction of the time of four columns: its group, and the
+    first 48 bits of its score. Rows that these bits do not tell apart are not beyond.
+    """
+    if group.max() >> 16 or place.min() != place.max():
+        return np.zeros(len(group), dtype=np.bool_)
+    bits = (score + 0.0).view(np.int64)  # adding 0 makes one number of both zeros
+    rank = np.where(bits < 0, bits, ~bits ^ np.int64(-1 << 63)).view(np.uint64)  # the highest score first
+    rows = group.astype(np.uint64) << np.uint64(48) | rank >> np.uint64(16)
+    ordered = np.sort(rows)
+    groups = np.arange(int(group.max()) + 1)
+    starts = np.searchsorted(ordered, groups.astype(np.uint64) << np.uint64(48))
+    last = np.minimum(starts + limit, np.append(starts[1:], len(rows))) - 1
+    beyond: Bools = rows > ordered[last][group]
+    return beyond
+
+
 class FirstRows:
     """The first rows of each group, found batch by batch in memory for ``limit`` rows per group."""
 
@@ -245,6 +264,8 @@ class FirstRows:
     def add(self, group: Ints, place: Ints, score: Floats, position: Ints | None, count: Ints) -> None:
         """Add rows, each of which stands for ``count`` equal ones; all have positions, or none."""
         below = self._are_below(group, place, score)
+        if len(group) > self._limit and not below.any():
+            below = _are_beyond(group, place, score, self._limit)
         if below.any():
             group, place, score, count = group[~below], place[~below], score[~below], count[~below]
             position = None if position is None else position[~below]
