@@ -233,7 +233,7 @@ class Cuts:
 
 
 def _are_beyond(group: Ints, place: Ints, score: Floats, limit: int) -> Bools:
-    """Whether rows are certain to rank below ``limit`` others of their group; they are left out of a full sort.
+    """Whether rows are certain to rank below ``limit`` others of their group: a full sort leaves them out.
 
     A row is one number of 64 bits, which sorts in a fraction of the time of four columns: its group, and the
     first 48 bits of its score. Rows that these bits do not tell apart are not beyond.
