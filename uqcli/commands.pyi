@@ -1517,7 +1517,7 @@ def watch(
     delta
         Chance that a rule that meets its target ever rings the alarm. (default: 0.01)
     run_length
-        Mean number of batches until a false alarm of a drop. (default: 1000)
+        Mean number of batches until a false alarm of a change. (default: 1000)
     confidence
         Confidence of the intervals.
     calibrator

@@ -34,6 +34,8 @@ MAY_LOAD = {
             "show sets.json --json",
             "boundary rows.parquet --precision 0.3 -q",
             "boundary rows.csv --precision 0.3 -q",
+            "boundary few.parquet --precision 0.3 -q",
+            "evaluate boundary.json few.parquet -q",
             "bin rows.parquet -q",
             "bin rows.csv -q",
             "apply boundary.json rows.parquet -q -o out.parquet",
@@ -83,6 +85,7 @@ def folder(tmp_path_factory):
     rows = pl.DataFrame(columns).with_columns(pl.col("label").cast(pl.Int8), pl.Series("customer", customers))
     rows.write_parquet(folder / "rows.parquet")
     rows.write_csv(folder / "rows.csv")
+    rows.head(300).write_parquet(folder / "few.parquet")
     probability = random.dirichlet(np.ones(4), 2000)
     label = (probability.cumsum(axis=1) < random.random((2000, 1))).sum(axis=1).clip(0, 3)
     classes = {f"p_{class_number}": probability[:, class_number] for class_number in range(4)}

@@ -52,7 +52,7 @@ def test_the_risk_is_divided_over_the_targets(uqcli, rule, targets):
     notes = " ".join(outcome.json["notes"])
     several = f" for each of {targets} targets" if targets > 1 else ""
     assert f"An alarm needs evidence of {100 * targets}{several}." in notes
-    assert f"A drop alarm needs evidence of {30 * targets}." in notes
+    assert f"A change alarm needs evidence of {30 * targets}." in notes
     for metrics in outcome.json["metrics"]["promises"].values():
         assert metrics["alarm"] == (metrics["e_value"] >= 100 * targets)
 

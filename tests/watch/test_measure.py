@@ -168,7 +168,7 @@ def test_the_evidence_is_the_smaller_of_both_and_so_is_that_of_a_drop(days, cali
 
 
 def test_three_years_of_days_cost_little_more_than_one():
-    """A second of processor time is allowed; the screen of drop alarms alone saves five."""
+    """A second of processor time is allowed; the screen of change alarms alone saves five."""
     random = np.random.default_rng(5)
     days = [[(k, 50)] for k in random.binomial(50, random.beta(8.1, 0.9, 1095)).tolist()]
     state = state_of([HALF], days[:1])

@@ -356,12 +356,15 @@ def ranges(edges: Sequence[float]) -> list[str]:
     --------
     >>> ranges([0.5, 2]), ranges([])
     (['below 0.5', '0.5 to below 2', '2 and above'], ['all'])
+    >>> ranges([1 / 3, 0.33333334])[1]
+    '0.333333333 to below 0.33333334'
     """
     if not edges:
         return ["all"]
-    texts = [short_number(edge) for edge in edges]
-    if len(set(texts)) < len(edges):
-        texts = [number(edge) for edge in edges]
+    for digits in (4, 6, 9, 17):  # 17 tell all doubles apart
+        texts = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(texts)) == len(set(edges)):
+            break
     between = [f"{low} to below {high}" for low, high in pairwise(texts)]
     return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
 

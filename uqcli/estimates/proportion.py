@@ -30,6 +30,7 @@ from uqcli.base.counts import Floats, Matrix
 from uqcli.base.records import dataclass
 from uqcli.base.wording import range_of
 from uqcli.estimates.estimate import Estimate
+from uqcli.kernels.binomial import FEW_TRIALS, rate_of_tail
 
 POWER: Final = 0.8
 """Probability with which a detectable rate or deviation is detected."""
@@ -68,10 +69,13 @@ def clopper_pearson(successes: float, trials: float, confidence: float) -> tuple
     >>> clopper_pearson(0, 0, 0.95)
     (0.0, 1.0)
     """
+    tail, failures = (1 - confidence) / 2, trials - successes
+    if trials <= FEW_TRIALS and float(successes).is_integer() and float(trials).is_integer():
+        low = rate_of_tail(int(successes), int(trials), tail) if successes else 0.0
+        high = 1 - rate_of_tail(int(failures), int(trials), tail) if failures else 1.0
+        return low, high
     from scipy.special import betaincinv
 
-    tail = (1 - confidence) / 2
-    failures = trials - successes
     low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
     high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
     return low, high

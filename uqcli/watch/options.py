@@ -72,7 +72,7 @@ class AlarmOptions:
     )
     run_length: int | None = option(
         "A",
-        f"Mean number of batches until a false alarm of a drop. (default: {defaults.RUN_LENGTH})",
+        f"Mean number of batches until a false alarm of a change. (default: {defaults.RUN_LENGTH})",
         min=1,
         guarded=True,
     )

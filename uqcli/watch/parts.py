@@ -107,8 +107,8 @@ class Targets(WatchPart):
         )
         yield (
             "change-limit",
-            f"A drop alarm needs evidence of {count(int(promise.change.limit))}. On average, there is at "
-            f"most one false drop alarm in {count(parameters.run_length)} batches, so expect a few in the "
+            f"A change alarm needs evidence of {count(int(promise.change.limit))}. On average, there is at "
+            f"most one false change alarm in {count(parameters.run_length)} batches, so expect a few in the "
             "long run.",
         )
         yield (
@@ -187,8 +187,8 @@ class Target(WatchPart):
 
     def exhibits(self, phrases: Phrases) -> Iterator[Statement]:
         promise = self.promise
-        of_drop = str(promise.change) if promise.batches else "-"
-        cells = (interval(promise.rate), count(promise.trials), str(promise.evidence), of_drop)
+        of_change = str(promise.change) if promise.batches else "-"
+        cells = (interval(promise.rate), count(promise.trials), str(promise.evidence), of_change)
         yield "row", (printable(promise.text, LONGEST_NAME), *cells)
 
 
@@ -235,7 +235,7 @@ class Worst(WatchPart):
         promise = self.promise
         evidence, change = promise.evidence, promise.change
         against = f"Evidence against the limit: {evidence} (alarm at {evidence.of_limit})."
-        recent = f" Evidence of a recent drop: {change} (alarm at {change.of_limit})."
+        recent = f" Evidence of a recent change: {change} (alarm at {change.of_limit})."
         yield "evidence", f"{against}{recent if promise.batches else ''}"
         for sentence in promise.together.effect_on(promise, phrases.unit, phrases.named):
             yield "together", sentence

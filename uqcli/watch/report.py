@@ -175,7 +175,7 @@ class WatchReport(OneResult):
         """Return the readable form."""
         said, first, shown = self._story.said, self._story.first, self._story.shown
         after = said(Slot.AFTER_ALARM)[:1]
-        header = ("limit", f"seen ({100 * self.confidence:g} % range)", "trials", "evidence", "of a drop")
+        header = ("limit", f"seen ({100 * self.confidence:g} % range)", "trials", "evidence", "of a change")
         title = " ".join(filter(None, (first(Slot.NOTHING_NEW), first(Slot.TITLE))))
         numbers = [*said(Slot.NUMBER), *said(Slot.SECOND_NUMBER)[:1], *said(Slot.LAST_NUMBER)[:1]]
         return Document(
