@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.hang import HANGS_AFTER
 from uqcli.base.running import machine
 
 POOLS = """
@@ -33,7 +34,7 @@ print(json.dumps({
 @pytest.mark.parametrize("number", [1, 16])
 def test_each_pool_has_as_many_workers_as_there_are_threads(number):
     words = [sys.executable, "-c", POOLS, str(number)]
-    sizes = json.loads(subprocess.run(words, capture_output=True, check=True, timeout=120).stdout)
+    sizes = json.loads(subprocess.run(words, capture_output=True, check=True, timeout=HANGS_AFTER).stdout)
     assert sizes == dict.fromkeys(sizes, number)
 
 

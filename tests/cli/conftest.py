@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 import typer.main
 
+from tests.hang import HANGS_AFTER
 from uqcli.base.running import memory
 from uqcli.base.running.machine import POOL_VARIABLES
 from uqcli.cli.app import run
@@ -128,7 +129,7 @@ def in_one_process(lines, environment=None, cwd=None):
             env={**os.environ, **(environment or {})},
             cwd=cwd,
             check=True,
-            timeout=900,  # a machine may be busy
+            timeout=HANGS_AFTER,
         )
         folder = Path(name)
         return [

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.hang import HANGS_AFTER
 from uqcli.estimates.proportion import flagged_interval
 
 RATE = "For rows like the calibration set, its 99.9 % range is"
@@ -196,7 +197,7 @@ def on_terminal(*arguments, output=subprocess.DEVNULL):
     except OSError:  # the other end of the terminal is closed
         pass
     os.close(primary)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=HANGS_AFTER) == 0
     return " ".join(text.decode().split())
 
 

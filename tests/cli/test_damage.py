@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import fit, sample_frame
+from tests.hang import HANGS_AFTER
 from uqcli.api.fitted import Calibrator
 from uqcli.api.functions import find_boundary
 from uqcli.base.choices import CalibrationMethod, Partitioner
@@ -267,7 +268,7 @@ def test_a_limit_of_the_address_space_is_an_error(data):
     )
     process = subprocess.run(
         [sys.executable, "-c", program, "boundary", data, "--precision", "0.5"],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=HANGS_AFTER,
     )  # fmt: skip
     assert process.returncode == 3, process.stderr
     assert "memory" in process.stderr

@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM
+from tests.hang import HANGS_AFTER
 from uqcli.base import files
 from uqcli.base.errors import DataError
 from uqcli.base.files import OutputQueue, open_output
@@ -238,7 +239,7 @@ def test_signals_at_random_moments_leave_the_old_or_the_new_file(single, tmp_pat
         wait_for_the_program(process)
         time.sleep(random.uniform(0, 0.5))
         process.send_signal(signal_number)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=HANGS_AFTER)
         codes.append(process.returncode)
         assert process.returncode in (0, EXIT_CODES[signal_number])
         assert len(errors.splitlines()) == (1 if process.returncode else 0), errors
@@ -277,7 +278,7 @@ RESULT_COMMANDS = {
 def test_results_to_a_closed_standard_output_are_an_error(single, command, descriptors):
     arguments, remedy = RESULT_COMMANDS[command]
     process = start(*arguments, preexec_fn=closing(*descriptors))
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=HANGS_AFTER)
     assert process.returncode == 3
     expected = f"error: standard output is closed; expected a place for the results; {remedy}\n"
     assert errors.decode() == expected
@@ -287,7 +288,7 @@ def test_results_to_a_closed_standard_output_are_an_error(single, command, descr
 @pytest.mark.parametrize("options", [["-q"], ["--report", "r.md"]], ids=["nothing", "a report"])
 def test_a_closed_standard_output_is_no_error_if_nothing_has_to_go_there(single, options):
     process = start("evaluate", single, "fit.csv", *options, preexec_fn=closing(1))
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=HANGS_AFTER)
     assert (process.returncode, errors) == (0, b"")
 
 
@@ -296,17 +297,17 @@ def test_a_closed_standard_output_is_no_error_if_nothing_has_to_go_there(single,
 def test_closed_streams_do_not_end_up_in_files(single, tmp_path, descriptors):
     output = tmp_path / "o.parquet"
     process = start("apply", single, "fit.csv", "-o", output, preexec_fn=closing(*descriptors))
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_AFTER)
     assert process.returncode == 0
     assert pl.read_parquet(output)["decision"].to_list() == [True, False]
     if 2 in descriptors:  # the error message is lost
         process = start("apply", single, "nowhere.csv", "-o", output, preexec_fn=closing(*descriptors))
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANGS_AFTER)
         assert process.returncode == 3
         assert pl.read_parquet(output)["decision"].to_list() == [True, False]
     if 1 in descriptors:
         shown = start("show", single, preexec_fn=closing(*descriptors))
-        shown.communicate(timeout=60)
+        shown.communicate(timeout=HANGS_AFTER)
         assert shown.returncode == 3
 
 
@@ -318,7 +319,7 @@ def test_concurrent_writers_of_one_output_leave_a_complete_file(single, tmp_path
     pl.DataFrame({"score": np.random.default_rng(1).random(50_000)}).write_csv(rows)
     processes = [start("apply", single, rows, "-q", "-o", output) for _ in range(4)]
     for process in processes:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=HANGS_AFTER)
         assert (process.returncode, errors) == (0, b"")
     assert hidden_files(folder) == []
     assert len(output.read_bytes().splitlines()) == 50_001

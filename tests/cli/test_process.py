@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM
+from tests.hang import HANGS_AFTER
 
 
 def start(*arguments, **options):
@@ -44,7 +45,7 @@ def test_a_pipe_closed_before_the_first_byte_is_silent(single):
     os.close(read_end)
     process = start("show", single, stdout=write_end)
     os.close(write_end)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=HANGS_AFTER)
     assert (process.returncode, errors) == (0, b"")
 
 
@@ -115,7 +116,7 @@ def test_a_signal_ends_the_run_and_leaves_no_temporary_file(
         time.sleep(0.01)
         assert process.poll() is None, "the run ended before the signal"
     process.send_signal(signal_number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=HANGS_AFTER)
     assert process.returncode == code
     assert len(errors.splitlines()) == 1
     assert [path.name for path in output.parent.iterdir()] == ["o.parquet"]
@@ -132,7 +133,7 @@ def test_an_ignored_signal_stays_ignored(single, tmp_path):
     while process.poll() is None:  # so that signals arrive at any stage
         process.send_signal(signal.SIGINT)
         time.sleep(0.02)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_AFTER)
     assert process.returncode == 0
 
 
@@ -142,7 +143,7 @@ def test_input_and_output_can_be_fifos(single, tmp_path):
     process = start("apply", single, tmp_path / "in", "-q", "-o", tmp_path / "out")
     (tmp_path / "in").write_text("score\n0.95\n")
     assert (tmp_path / "out").read_text() == "score,decision\n0.95,true\n"
-    assert process.communicate(timeout=30)[1] == b""
+    assert process.communicate(timeout=HANGS_AFTER)[1] == b""
     assert process.returncode == 0
 
 
@@ -163,7 +164,7 @@ def test_a_full_device_is_an_error_in_one_line(single, large_file):
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         for arguments in (["apply", single, large_file], ["show", single]):
             process = start(*arguments, stdout=full)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=HANGS_AFTER)
             assert process.returncode == 3
             assert errors.startswith(b"error: cannot write")
             assert len(errors.splitlines()) == 1

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.hang import HANGS_AFTER
 from uqcli.base.running.messages import set_receiver, with_progress
 
 RUN = "from uqcli.cli import process as p; p._DELAY_SECONDS = 0; from uqcli.__main__ import main; main()"
@@ -51,7 +52,7 @@ def on_terminal(folder, *arguments, stdout=subprocess.DEVNULL):
     except OSError:  # the other end of the terminal is closed
         pass
     os.close(primary)
-    return terminal_text.decode(), process.wait(timeout=60)
+    return terminal_text.decode(), process.wait(timeout=HANGS_AFTER)
 
 
 @pytest.mark.faults
@@ -77,7 +78,7 @@ def test_draws_are_shown(rows):
 def test_nothing_is_shown_without_a_terminal(rows):
     assert on_terminal(rows, "tce", "d.csv", "-q") == ("", 0)
     arguments = [sys.executable, "-c", RUN, "tce", "d.csv"]
-    process = subprocess.run(arguments, cwd=rows, capture_output=True, timeout=60, check=True)
+    process = subprocess.run(arguments, cwd=rows, capture_output=True, timeout=HANGS_AFTER, check=True)
     assert process.stderr == b""
     terminal_text, code = on_terminal(
         rows, "apply", "b.json", "d.csv", stdout=None

@@ -15,6 +15,7 @@ from tests.cli.conftest import PROGRAM
 from tests.cli.test_reports import JSON_CASES, name_of
 from tests.cli.test_watch import rows, write_files
 from tests.documentation.reference import DOCS
+from tests.hang import HANGS_AFTER
 from uqcli.cli import failed_run
 
 REPORT = ("-q", "--report", "night.prom")
@@ -166,7 +167,9 @@ def test_a_fifo_is_neither_read_nor_changed_when_a_run_starts(files, tmp_path):
 def test_standard_output_by_a_link_gets_the_samples(files, tmp_path):
     (tmp_path / "night.prom").symlink_to("/dev/stdout")
     line = [*PROGRAM, "evaluate", "rule.json", "kept0.csv", *REPORT]
-    process = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    process = subprocess.run(
+        line, cwd=tmp_path, capture_output=True, text=True, timeout=HANGS_AFTER, check=False
+    )
     assert process.returncode == 0
     assert process.stdout.count("# HELP uqcli_up ") == 1
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM, in_one_process
+from tests.hang import HANGS_AFTER
 from uqcli.base.running import machine, memory
 from uqcli.cli import process as process_of_run
 
@@ -24,7 +25,7 @@ def run(*words, environment=None, limits=(), **options):
         [*PROGRAM, *map(str, words)],
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=HANGS_AFTER,
         preexec_fn=limit,
         env={**os.environ, **(environment or {})},
         **options,

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tests.cloud.conftest import file_bytes, frame_of, uncertainty_line
+from tests.hang import HANGS_AFTER
 from uqcli.stores import limits
 from uqcli.stores.bucket import StoredObject, _Ranges
 
@@ -250,7 +251,7 @@ def errors_when_terminated(proxy, arguments, max_put=0):
     assert proxy.reached.wait(30)
     time.sleep(0.2)
     process.terminate()
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=HANGS_AFTER)
     assert process.returncode == 143
     return errors.decode()
 

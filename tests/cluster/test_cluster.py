@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 from tests.cluster.cluster import Cluster, pattern_finder
+from tests.hang import HANGS_AFTER
 
 PYTHON = os.environ["UQCLI_CLUSTER_PYTHON"]
 """Python of the environment that has the servers."""
@@ -97,7 +98,7 @@ def start_command(line, folder, cluster=None):
 
 def finish_command(process):
     """Wait for a started command line, and return its result."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=HANGS_AFTER)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 

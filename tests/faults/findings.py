@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.hang import HANGS_AFTER
 from uqcli.base.errors import TERMINATION_SIGNALS
 
 PROGRAM = (sys.executable, "-m", "uqcli")
@@ -62,7 +63,7 @@ def start(arguments, folder, **options):
 def run(arguments, folder, **options):
     """Run uqcli to its end, and return its exit code and standard error."""
     process = start(arguments, folder, **options)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=HANGS_AFTER)
     return process.returncode, errors
 
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.faults.findings import EXIT_CODES, leftovers, must_run, reached_the_program, run, start
+from tests.hang import HANGS_AFTER
 
 
 def signals(findings, lines, min_signals, seed, workers=2):
@@ -32,7 +33,7 @@ def _expected_contents(line):
         while not reached_the_program(process):
             time.sleep(0.001)
         started = time.monotonic()
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=HANGS_AFTER)
         if process.returncode:
             raise RuntimeError(f"{line.name} ended with {process.returncode}: {errors.decode()}")
         return line.contents(folder), time.monotonic() - started
@@ -52,7 +53,7 @@ def _interrupt(findings, job, signal_number, moment):
     ready = reached_the_program(process)
     at_work = process.poll() is None
     process.send_signal(signal_number)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=HANGS_AFTER)
     code = process.returncode
     findings.count("signals sent to a process" if at_work else "signals that came too late")
     if not ready:
@@ -146,7 +147,7 @@ def eight_writers(findings, folder, rounds, seed):
             for process in to_kill:
                 process.kill()
             for process in processes:
-                _, errors = process.communicate(timeout=120)
+                _, errors = process.communicate(timeout=HANGS_AFTER)
                 ended_well = process.returncode == 0 or (process in to_kill and process.returncode == -9)
                 findings.require("eight writers", f"{process.returncode} {errors!r}", ended_well)
             findings.count("writers of one output", len(processes))

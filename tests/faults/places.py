@@ -15,6 +15,7 @@ import polars as pl
 
 from tests.cli.conftest import NO_BYTECODE
 from tests.faults.findings import leftovers, must_run, obey_permissions, run, start
+from tests.hang import HANGS_AFTER
 
 
 @contextmanager
@@ -134,7 +135,7 @@ def vanishing_inputs(findings, folder, runs, seed):
                 parts.rename(run_folder / "gone")
             else:
                 os.truncate(victim, 100_000)
-            _, errors = process.communicate(timeout=120)
+            _, errors = process.communicate(timeout=HANGS_AFTER)
             code = process.returncode
             detail = f"an input {fault}: {code} {errors!r}"
             findings.count(f"inputs {fault}")

@@ -16,6 +16,7 @@ from tests.cli.conftest import (  # noqa: F401  fixtures of the contract tests
     prepared_files,
     single,
 )
+from tests.hang import HANGS_AFTER
 
 SIMULATION = Path(__file__).parent / "windows"
 
@@ -53,7 +54,7 @@ def uqcli(on_windows):
 
     def call(*arguments, stdin=b""):
         line = [*PROGRAM, *map(str, arguments)]
-        process = subprocess.run(line, input=stdin, capture_output=True, check=False, timeout=120)
+        process = subprocess.run(line, input=stdin, capture_output=True, check=False, timeout=HANGS_AFTER)
         return Outcome(process.returncode, process.stdout, process.stderr.decode())
 
     return call

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM, Outcome, in_one_process, sample_frame
+from tests.hang import HANGS_AFTER
 from tests.platforms.conftest import simulated
 from uqcli.cli.config import COMMANDS
 
@@ -85,7 +86,7 @@ def run(name, folder, environment):
             stdin=stream,
             capture_output=True,
             check=False,
-            timeout=120,
+            timeout=HANGS_AFTER,
             env={**os.environ, **environment},
         )
     return Outcome(process.returncode, process.stdout, process.stderr.decode())
@@ -165,7 +166,7 @@ def test_the_library_finds_the_boundary_of_the_command(outcomes, folders, simula
         cwd=folders["windows"],
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=HANGS_AFTER,
         env={**os.environ, **simulated(simulation_folder)},
     )
     rule = json.loads((folders["linux"] / "rule.json").read_text())
