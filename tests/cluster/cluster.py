@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-TIMEOUT_SECONDS = 60
-"""Longest wait for a line in a log."""
+from tests.hang import HANGS_AFTER
 
 OTHER_SETTINGS = {
     "spark.sql.session.timeZone": "America/New_York",
@@ -116,7 +115,7 @@ class Cluster:
 
     def wait(self, name: str, find: Callable[[str], Any], after: int = 0) -> Any:
         """Wait until a function finds something in a log after a position, and return it."""
-        deadline, running = time.monotonic() + TIMEOUT_SECONDS, True
+        deadline, running = time.monotonic() + HANGS_AFTER, True
         while running:
             # checked before the log is read, so that its last lines are also read
             running = time.monotonic() < deadline and self._processes[name].poll() is None
