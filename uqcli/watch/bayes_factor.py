@@ -193,6 +193,7 @@ class _Days:
     def __init__(self, successes: Ints, trials: Ints) -> None:
         counts = (successes, trials - successes, trials)
         self.largest = int(trials.max(initial=1))
+        self._of_trials: dict[float, Floats] = {}
         self._distinct: list[_Distinct] = []
         for count in counts:
             value, of_day = dense_ranks(count)
@@ -225,7 +226,9 @@ class _Days:
             _log_rising(size * np.exp(log_mean), count)
             for log_mean, count in zip(log_means, (successes, failures), strict=True)
         )
-        return hits, misses, _log_rising(np.float64(size), trials)
+        if overdispersion not in self._of_trials:  # whatever the mean
+            self._of_trials[overdispersion] = _log_rising(np.float64(size), trials)
+        return hits, misses, self._of_trials[overdispersion]
 
 
 def _log_rising(start: Floats | np.float64, count: Floats) -> Floats:
