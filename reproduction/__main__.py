@@ -15,6 +15,7 @@ from threading import Event
 
 from reproduction.page import results_page, speed_page
 from reproduction.program import Program
+from reproduction.releases import RECORD
 from reproduction.studies import STUDIES
 from reproduction.study import QUICK, WHOLE, Outcome, Scale, Study
 from reproduction.values import read
@@ -128,7 +129,7 @@ def _write(ready: Sequence[Study], results_folder: Path, out: Path, note: str) -
         (out / "images" / picture.name).write_text(picture.svg)
     (out / "reproduction.md").write_text(results_page(outcomes, _not_reproduced(ready), note))
     spent = {name: result["spent"] for name, result in kept_results.items()}
-    (out / "speed.md").write_text(speed_page(outcomes, spent))
+    (out / "speed.md").write_text(speed_page(outcomes, spent, json.loads(RECORD.read_text())))
     _say(f"written: {out / 'reproduction.md'}")
 
 

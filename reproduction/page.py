@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from reproduction.releases import FEW_ROWS
 from reproduction.study import Outcome, Row, Study, named_once
+from uqcli.base.wording import count, listed
 
 HEAD = """# The papers, reproduced
 
@@ -84,13 +86,19 @@ def _result(status: str, verdict: str) -> str:
     return f"{status}: {verdict}" if status else verdict
 
 
-def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Mapping[str, Any]]) -> str:
+def speed_page(
+    outcomes: Sequence[tuple[Study, Outcome]],
+    spent: Mapping[str, Mapping[str, Any]],
+    releases: Mapping[str, Any],
+) -> str:
     """Write the page of times.
 
     Parameters
     ----------
     spent
         Seconds of each study.
+    releases
+        What ``docs/releases.json`` holds.
     """
     rows = [[study.heading, f"{spent[study.name]['seconds']:.0f}"] for study, _ in outcomes]
     parts = [SPEED_HEAD, markdown_table(["study", "seconds"], rows)]
@@ -98,7 +106,41 @@ def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Ma
         if outcome.times:
             text = [outcome.text_of_times + "\n"] if outcome.text_of_times else []
             parts += [f"## {study.heading}\n", *text, markdown_table(outcome.times[0], outcome.times[1:])]
-    return "\n".join(parts).rstrip() + "\n"
+    return "\n".join([*parts, releases_section(releases)]).rstrip() + "\n"
+
+
+ALIKE: Final = 1.03
+"""A command that costs more, as a ratio to the version before, is slower: a bound of ours."""
+
+
+def releases_section(releases: Mapping[str, Any]) -> str:
+    """Write the costs of commands as ratios to those of the version before, the fewest rows first.
+
+    The size in the middle tells whether a command is faster.
+    """
+    why: Mapping[str, str] = releases.get("why", {})
+    ratios: dict[str, dict[int, float]] = {}
+    for line in releases["lines"]:
+        ratios.setdefault(line["command"], {})[line["rows"]] = line["ratio"]
+    sizes = sorted({line["rows"] for line in releases["lines"]})
+    middle = sizes[len(sizes) // 2]
+    lists: dict[str, list[str]] = {"Faster": [], "Alike": [], "Slower": []}
+    for command, by_rows in sorted(ratios.items(), key=lambda item: item[1].get(middle, 1.0)):
+        ratio = by_rows.get(middle, 1.0)
+        kind = "Faster" if ratio < 1 / ALIKE else "Alike" if ratio <= ALIKE else "Slower"
+        numbers = [f"{by_rows[rows]:.2f}" if rows in by_rows else "-" for rows in sizes]
+        reason = f" ({why[command]})" if command in why else ""
+        lists[kind].append(f"{command} {', '.join(numbers).rstrip(', -')}{reason}")
+    version = releases["version"]
+    return "\n".join(
+        [
+            f"## Beside {version}\n",
+            f"Costs relative to {version}, at {listed(map(count, sizes))} rows, by "
+            f"`reproduction.releases`: instructions up to {count(FEW_ROWS)} rows, else user CPU of up to "
+            "nine runs in turn, within a twentieth.\n",
+            *(f"- {kind}: {'; '.join(commands)}." for kind, commands in lists.items() if commands),
+        ]
+    )
 
 
 def markdown_table(header: Row, rows: Sequence[Row]) -> str:

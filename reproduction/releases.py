@@ -1,17 +1,24 @@
-"""What each command costs beside an earlier version: ``python -m reproduction.releases CHECKOUT ROWS``.
+"""What commands cost beside an older version: ``python -m reproduction.releases CHECKOUT ROWS [COMMAND]...``.
 
 ``CHECKOUT`` is a checkout of the earlier version, which runs with the same libraries. Commands of both run in
-turn. It prints a line of a Markdown table for each command, of all rows alike and by day, customer and group.
+turn, of all rows alike and by day, customer and group. Seconds of short commands differ by a fifth from run
+to run, so up to ``FEW_ROWS`` valgrind counts instructions. What is measured goes into ``docs/releases.json``,
+in the place of earlier measurements of the same commands and rows, and from there into the page of times. Its
+``why``, by hand, has the reasons of what is slower.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from compileall import compile_dir
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -20,8 +27,13 @@ import polars as pl
 from reproduction.program import MEASURE, ProgramError
 
 HERE: Final = Path(__file__).parents[1]
-ROUNDS: Final = {3.0: 9, 10.0: 5, 60.0: 3}
+RECORD: Final = HERE / "docs" / "releases.json"
+ROUNDS: Final = {5.0: 9, 20.0: 5, 60.0: 3}
 """Rounds of what takes up to so many seconds of CPU; what takes longer runs once."""
+
+FEW_ROWS: Final = 10_000
+COUNTER: Final = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
+"""Counts the instructions of a process: the same from run to run, within a thousandth."""
 
 _BY: Final = {"day": ("--day", "day"), "customer": ("--cluster", "customer"), "group": ("--by", "group")}
 _DAYS, _ROWS_OF_CUSTOMER, _GROUPS = 365, 10, 20
@@ -82,42 +94,86 @@ def write(folder: Path, rows: int) -> None:
     frame.select("score").write_parquet(folder / "new.parquet")
 
 
-def cost(checkout: Path, folder: Path, words: Sequence[str]) -> float:
-    """Run a command of a version, and return its user CPU in seconds."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    line = [sys.executable, str(MEASURE), sys.executable, "-m", "uqcli", *words, "--no-config", "--quiet"]
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What a command cost before and now, in user seconds or in instructions, and their ratio."""
+
+    command: str
+    rows: int
+    unit: str
+    before: float
+    after: float
+    ratio: float
+    runs: int
+
+
+def cost(checkout: Path, folder: Path, words: Sequence[str], *, counted: bool = False) -> float:
+    """Run a command of a version, and return its user seconds, or its instructions if they are counted."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONHASHSEED": "0"}
+    command = [sys.executable, "-m", "uqcli", *words, "--no-config", "--quiet"]
+    line = [*COUNTER, *command] if counted else [sys.executable, str(MEASURE), *command]
     process = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     if process.returncode not in (0, 1):
         raise ProgramError(f"{' '.join(words)}: exit {process.returncode}: {process.stderr.strip()}")
+    if counted:
+        return float(process.stderr.partition("refs:")[2].split()[0].replace(",", ""))
     return float(process.stdout.split()[1])
 
 
-def compare(before: Path, folder: Path, words: Sequence[str]) -> tuple[float, float, int]:
-    """Run both versions in turn, and return the least of each, and how often they ran after a first round."""
-    first = [cost(version, folder, words) for version in (before, HERE)]
-    rounds = next((rounds for limit, rounds in ROUNDS.items() if max(first) <= limit), 0)
-    times = [[cost(version, folder, words) for version in (before, HERE)] for _ in range(rounds)] or [first]
-    old, new = map(min, zip(*times, strict=True))
-    return old, new, len(times)
+def compare(before: Path, folder: Path, command: str, words: Sequence[str], rows: int) -> Line:
+    """Run both versions in turn after a first round; the ratio is the median of those of the rounds."""
+    costs = [[cost(version, folder, words) for version in (before, HERE)]]
+    counted = rows <= FEW_ROWS
+    rounds = 1 if counted else next((runs for limit, runs in ROUNDS.items() if max(costs[0]) <= limit), 0)
+    if rounds:
+        costs = [
+            [cost(version, folder, words, counted=counted) for version in (before, HERE)]
+            for _ in range(rounds)
+        ]
+    old, new = (median(column) for column in zip(*costs, strict=True))
+    return Line(
+        command=command,
+        rows=rows,
+        unit="instructions" if counted else "seconds",
+        before=old,
+        after=new,
+        ratio=round(median(after / before for before, after in costs), 4),
+        runs=len(costs),
+    )
+
+
+def keep(version: str, line: Line) -> None:
+    """Keep what is measured, in the order of the commands."""
+    kept = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    by_key = {(each["command"], each["rows"]): each for each in (*kept.get("lines", ()), asdict(line))}
+    order = [name for name, _ in lines()]
+    measured = sorted(by_key.values(), key=lambda each: (each["rows"], order.index(each["command"])))
+    RECORD.write_text(json.dumps({**kept, "version": version, "lines": measured}, indent=1) + "\n")
 
 
 def main() -> None:
-    """Print the table."""
-    before, rows = Path(sys.argv[1]).resolve(), int(sys.argv[2])
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    """Measure, print each line and keep it."""
+    before, rows, wanted = Path(sys.argv[1]).resolve(), int(sys.argv[2]), sys.argv[3:]
+    for version in (before, HERE):  # else each run compiles what was changed since, where it may not keep it
+        compile_dir(version / "uqcli", quiet=1)
+    environment = {**os.environ, "PYTHONPATH": str(before)}
+    asked = [sys.executable, "-m", "uqcli", "--version"]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)  # Python looks for packages where it runs first
+        name = subprocess.check_output(asked, cwd=folder, text=True, env=environment).split()[1]
         write(folder, rows)
         cost(before, folder, ("boundary", "rows.parquet", "--precision", "0.7", "-o", "rule.json"))
         cost(before, folder, ("calibrate", "rows.parquet", "-o", "map.json"))
         for command, words in lines():
+            if wanted and command not in wanted:
+                continue
             try:
-                old, new, rounds = compare(before, folder, words)
+                line = compare(before, folder, command, words, rows)
             except ProgramError as error:
                 sys.stderr.write(f"{error}\n")
                 continue
-            sys.stdout.write(
-                f"| {command} | {rows:,} | {old:.2f} | {new:.2f} | {new / old:.2f} | {rounds} |\n"
-            )
+            keep(name, line)
+            sys.stdout.write(f"{command}, {rows:,} rows: {line.ratio:.2f}, {line.after:,.2f} {line.unit}\n")
             sys.stdout.flush()
 
 

@@ -6,9 +6,10 @@ import time
 import pytest
 
 from reproduction import __main__ as runner
-from reproduction.page import markdown_table, results_page
+from reproduction.page import markdown_table, releases_section, results_page
 from reproduction.picture import Picture, draw_svg
 from reproduction.program import Program, ProgramError
+from reproduction.releases import RECORD, lines
 from reproduction.spread import spread
 from reproduction.studies import STUDIES, truth
 from reproduction.study import Outcome, Scale, Sheet, Status, Study
@@ -25,6 +26,23 @@ def test_a_published_value_is_in_the_range_of_the_seeds_or_outside():
 
 def test_a_table_escapes_its_cells():
     assert markdown_table(["a", "b"], [["1|2", "3"]]) == "| a | b |\n| --- | --- |\n| 1\\|2 | 3 |\n"
+
+
+def test_costs_beside_an_earlier_version_are_ratios_by_size():
+    measured = [("bin", 10, 2.0), ("bin", 100, 1.03), ("tce", 100, 0.5), ("show", 10, 1.0)]
+    names = ("command", "rows", "ratio")
+    named = [dict(zip(names, line, strict=True)) for line in measured]
+    record = {"version": "0.1.0", "why": {"show": "it shows more"}, "lines": named}
+    text = releases_section(record)
+    assert "## Beside 0.1.0\n" in text
+    assert "at 10 and 100 rows" in text
+    assert text.endswith("- Faster: tce -, 0.50.\n- Alike: show 1.00 (it shows more); bin 2.00, 1.03.")
+
+
+def test_the_page_of_times_shows_what_is_kept_of_all_commands():
+    record = json.loads(RECORD.read_text())
+    assert {line["command"] for line in record["lines"]} == {name for name, _ in lines()}
+    assert releases_section(record) in (RECORD.parent / "results/speed.md").read_text()
 
 
 @pytest.fixture
