@@ -107,12 +107,16 @@ class Line:
     runs: int
 
 
+def _of(checkout: Path) -> dict[str, str]:
+    """Return the environment of a version."""
+    return {**os.environ, "PYTHONPATH": str(checkout), "PYTHONHASHSEED": "0"}
+
+
 def cost(checkout: Path, folder: Path, words: Sequence[str], *, counted: bool = False) -> float:
     """Run a command of a version, and return its user seconds, or its instructions if they are counted."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONHASHSEED": "0"}
     command = [sys.executable, "-m", "uqcli", *words, "--no-config", "--quiet"]
     line = [*COUNTER, *command] if counted else [sys.executable, str(MEASURE), *command]
-    process = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    process = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, env=_of(checkout))
     if process.returncode not in (0, 1):
         raise ProgramError(f"{' '.join(words)}: exit {process.returncode}: {process.stderr.strip()}")
     if counted:
@@ -156,11 +160,10 @@ def main() -> None:
     before, rows, wanted = Path(sys.argv[1]).resolve(), int(sys.argv[2]), sys.argv[3:]
     for version in (before, HERE):  # else each run compiles what was changed since, where it may not keep it
         compile_dir(version / "uqcli", quiet=1)
-    environment = {**os.environ, "PYTHONPATH": str(before)}
     asked = [sys.executable, "-m", "uqcli", "--version"]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)  # Python looks for packages where it runs first
-        name = subprocess.check_output(asked, cwd=folder, text=True, env=environment).split()[1]
+        name = subprocess.check_output(asked, cwd=folder, text=True, env=_of(before)).split()[1]
         write(folder, rows)
         cost(before, folder, ("boundary", "rows.parquet", "--precision", "0.7", "-o", "rule.json"))
         cost(before, folder, ("calibrate", "rows.parquet", "-o", "map.json"))

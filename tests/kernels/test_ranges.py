@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uqcli.engines.local.count import ranges as ranges_module
-from uqcli.engines.local.count.keys import ColumnSummary, keys_of
+from uqcli.engines.local.count.keys import ColumnSummary
 from uqcli.engines.local.count.ranges import Ranges, _Split, _SplitRanges
+from uqcli.kernels.keys import keys_of
 from uqcli.kernels.pooling import assign_parts, assign_splits, count_parts, count_rows
 
 FORMS = pytest.mark.parametrize("form", ["arrays", "compiled"])

@@ -46,9 +46,7 @@ def solve_tail(successes: int, trials: int, rate: Floats) -> None:
     """
     tail = rate[0]
     p = tail / trials if successes == 1 else (successes - 1.0) / (trials - 1.0)
-    for _ in range(
-        1000
-    ):  # far from the solution a step divides the probability by e: 745 for the least double
+    for _ in range(1000):  # a step divides it by e at most, which takes 745 for the least double
         q = 1.0 - p
         term, left = 1.0, trials - successes
         for i in range(1, successes + 1):

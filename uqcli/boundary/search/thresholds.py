@@ -19,6 +19,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.single_precision import shown
 from uqcli.boundary.search.smoothing import NestedBoundaries
 from uqcli.estimates.confusion import Confusion, Sums
+from uqcli.kernels.keys import keys_of
 
 _MAX_NESTED = 200
 """Nested boundaries that are saved to order rows, at most."""
@@ -238,10 +239,10 @@ def _are_beyond(group: Ints, place: Ints, score: Floats, limit: int) -> Bools:
     A row is one number of 64 bits, which sorts in a fraction of the time of four columns: its group, and the
     first 48 bits of its score. Rows that these bits do not tell apart are not beyond.
     """
-    if group.max() >> 16 or place.min() != place.max():
+    if len(group) <= limit or group.max() >> 16 or place.min() != place.max():
         return np.zeros(len(group), dtype=np.bool_)
-    bits = (score + 0.0).view(np.int64)  # adding 0 makes one number of both zeros
-    rank = np.where(bits < 0, bits, ~bits ^ np.int64(-1 << 63)).view(np.uint64)  # the highest score first
+    keys = keys_of(score + 0.0)  # adding 0 makes one number of both zeros
+    rank = (keys ^ np.iinfo(np.int64).max).view(np.uint64)  # the highest score first
     rows = group.astype(np.uint64) << np.uint64(48) | rank >> np.uint64(16)
     ordered = np.sort(rows)
     groups = np.arange(int(group.max()) + 1)
@@ -264,8 +265,6 @@ class FirstRows:
     def add(self, group: Ints, place: Ints, score: Floats, position: Ints | None, count: Ints) -> None:
         """Add rows, each of which stands for ``count`` equal ones; all have positions, or none."""
         below = self._are_below(group, place, score)
-        if len(group) > self._limit and not below.any():
-            below = _are_beyond(group, place, score, self._limit)
         if below.any():
             group, place, score, count = group[~below], place[~below], score[~below], count[~below]
             position = None if position is None else position[~below]
@@ -296,10 +295,13 @@ class FirstRows:
         self._is_full = np.add.reduceat(self._count, starts) >= self._limit
 
     def _are_below(self, group: Ints, place: Ints, score: Floats) -> Bools:
-        """Whether rows rank below the last one of a full group, so that they are neither taken nor tied."""
+        """Whether rows rank below the last one of a full group, so that they are neither taken nor tied.
+
+        As long as no group is full, the rows fill them.
+        """
         groups, places, scores, _ = self._last
         if not self._is_full.any():
-            return np.zeros(len(group), dtype=np.bool_)
+            return _are_beyond(group, place, score, self._limit)
         index = np.minimum(np.searchsorted(groups, group), len(groups) - 1)
         beyond = (place > places[index]) | ((place == places[index]) & (score < scores[index]))
         below: Bools = beyond & self._is_full[index] & (groups[index] == group)

@@ -31,7 +31,6 @@ from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.protocol import (
     FIRST_ROWS,
     Columns,
@@ -65,6 +64,7 @@ from uqcli.engines.spark.pooling import (
 from uqcli.engines.spark.read import Column, F, Frame, columns_of
 from uqcli.engines.spark.session import runs_functions, session_of, spark_errors
 from uqcli.engines.spark.write import stream_through
+from uqcli.kernels.keys import keys_of
 from uqcli.kernels.pava import isotonic_sums
 from uqcli.kernels.units import dense_ranks
 

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.engines.local.count.keys import keys_of, least_keys, values_of, widened
+from uqcli.engines.local.count.keys import least_keys
+from uqcli.kernels.keys import keys_of, values_of, widened
 
 WIDTHS = {
     np.float32: st.floats(width=32, allow_nan=False, allow_infinity=False),

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uqcli.engines.local.count import pooling
-from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.local.count.pooling import KeyRows
+from uqcli.kernels.keys import keys_of
 
 VALUES = st.sampled_from([-1.5, 0.0, 0.1, 0.25, 0.5, 3.0])
 ROWS = st.lists(st.tuples(VALUES, st.booleans(), st.integers(1, 3)), max_size=12)

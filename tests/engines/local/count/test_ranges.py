@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uqcli.engines.local.count.cached import _Store
-from uqcli.engines.local.count.keys import ColumnSummary, keys_of
+from uqcli.engines.local.count.keys import ColumnSummary
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.ranges import Ranges
+from uqcli.kernels.keys import keys_of
 
 WIDTHS = {np.float32: 32, np.float64: 64}
 

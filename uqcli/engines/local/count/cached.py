@@ -19,11 +19,12 @@ from uqcli.base.running.memory import cached_bytes, note_read_again, rows_per_pa
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.rows import CheckedRows
-from uqcli.engines.local.count.keys import ColumnSummary, widened
+from uqcli.engines.local.count.keys import ColumnSummary
 from uqcli.engines.local.count.part import Part, joined, part_of
 from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
+from uqcli.kernels.keys import widened
 
 R = TypeVar("R")
 

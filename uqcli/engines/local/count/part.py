@@ -16,7 +16,7 @@ from uqcli.base.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_b
 from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.engines.local.count.keys import keys_of, widened
+from uqcli.kernels.keys import keys_of, widened
 from uqcli.kernels.pooling import Keys, by_group, by_side, count_rows
 
 Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"

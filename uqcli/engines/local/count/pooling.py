@@ -26,10 +26,10 @@ from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.memory import kept_bytes, rows_at_once
-from uqcli.engines.local.count.keys import values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.protocol import Partition
+from uqcli.kernels.keys import values_of, widened
 from uqcli.kernels.pooling import Keys, by_group, merge, pool, ranges_of
 
 ROWS_PER_RANGE, _MOST_RANGES, _SAMPLED_KEYS = 1 << 19, 256, 1 << 14

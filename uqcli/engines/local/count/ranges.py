@@ -20,11 +20,12 @@ from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.memory import rows_at_once
 from uqcli.engines import refusals
-from uqcli.engines.local.count.keys import ColumnSummary, between, keys_of, values_of
+from uqcli.engines.local.count.keys import ColumnSummary, between
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
 from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.protocol import Partition, RangeQuery
+from uqcli.kernels.keys import keys_of, values_of
 from uqcli.kernels.pooling import Keys, assign_parts, assign_splits, count_parts, count_rows, unsigned_of
 
 CELLS = 1 << 20

@@ -12,10 +12,11 @@ import numpy as np
 from uqcli.base.counts import Ints
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.check.batches import LocalBatches
-from uqcli.engines.local.count.keys import ColumnSummary, keys_of, least_keys
+from uqcli.engines.local.count.keys import ColumnSummary, least_keys
 from uqcli.engines.local.count.part import Division, Part
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest
+from uqcli.kernels.keys import keys_of
 
 R = TypeVar("R")
 

@@ -19,7 +19,7 @@ from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.machine import threads
 from uqcli.base.running.memory import rows_at_once
 from uqcli.engines.local.check.batches import LocalBatches
-from uqcli.engines.local.count.keys import ColumnSummary, between, least_keys, ranges_from, values_of
+from uqcli.engines.local.count.keys import ColumnSummary, between, least_keys, ranges_from
 from uqcli.engines.local.count.part import Part, joined
 from uqcli.engines.local.count.pooling import (
     KeyCounts,
@@ -35,6 +35,7 @@ from uqcli.engines.local.count.ranges import count_ranges
 from uqcli.engines.local.count.rows import CountableRows
 from uqcli.engines.local.count.unit_counts import counted_by_unit
 from uqcli.engines.protocol import ALL_ROWS, CountTable, Partition, Places, RangeQuery, SourceSummary
+from uqcli.kernels.keys import values_of
 from uqcli.kernels.pava import isotonic_sums
 
 _BYTES_SORTED = 48
