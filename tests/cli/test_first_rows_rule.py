@@ -299,6 +299,27 @@ def test_an_overview_has_numbers_a_day_below_the_rows_of_a_day(uqcli, size):
     assert "first_rows" not in uqcli("overview", "rows.csv", "--json").json
 
 
+@pytest.mark.parametrize("lacking", ["label", "day"])
+def test_the_numbers_a_day_are_of_rows_that_have_a_day_and_count_those_with_a_label(uqcli, lacking):
+    random = np.random.default_rng(5)
+    day, is_given = np.repeat(np.arange(12), 40), pl.Series(random.random(480) < 0.9)
+    score = random.integers(60, size=480) / 60  # some are equal, and ranked in their order
+    frame = pl.DataFrame({"score": score, "label": (random.random(480) < score).astype(int), "day": day})
+    frame = frame.with_columns(day=pl.date(2026, 1, 1) + pl.duration(days="day"))
+    frame = frame.with_columns(pl.when(is_given).then(lacking).alias(lacking)).sample(
+        fraction=1, shuffle=True, seed=1
+    )
+    frame.write_csv("rows.csv")
+    found = uqcli("overview", "rows.csv", "--on-invalid", "drop", "--json").json["first_rows"]["numbers"]
+    assert [each["top"] for each in found] == [10, 30]
+    dated = frame.drop_nulls("day").sort(-pl.col("score"), maintain_order=True)
+    for each in found:
+        first = dated.filter(pl.int_range(pl.len()).over("day") < each["top"])["label"].drop_nulls()
+        assert each["selected"] == len(first)
+        assert each["precision"]["value"] == first.mean()
+        assert each["recall"]["value"] == first.sum() / dated["label"].sum()
+
+
 def test_no_usable_row_is_told_whatever_the_groups_are_called(uqcli, tmp_path):
     rows = tmp_path / "rows.csv"
     rows.write_text("score,label,year\nnan,1,2025\n,0,2024\n")

@@ -15,6 +15,7 @@ from uqcli.base.defaults import CONFIDENCE
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.thresholds import Cuts, FirstRows
 from uqcli.engines.open import open_engine
+from uqcli.engines.probabilities import positions_of
 from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.survey import proportion_interval
@@ -39,33 +40,52 @@ class FirstRowsOfDay:
     recall: Estimate
 
 
-def first_rows_by_day(data: DataRequest, day: str, rows: int) -> Sequence[FirstRowsOfDay]:
+def first_rows_by_day(data: DataRequest, day: str, rows: int, *, labelled: bool) -> Sequence[FirstRowsOfDay]:
     """Return what some numbers of rows a day bring; none for a column that does not hold several dates.
 
-    Rows are ranked by their scores in a first pass, with a label or not. Labels are counted in a second one.
+    Rows that have a day are ranked by their scores, with a label or not. If all rows are ``labelled``, their
+    labels are counted as they are ranked, else in a second pass.
     """
     if rows > MOST_ROWS or data.engine is EngineName.SPARK or data.roles.weight is not None:
         return ()
     data = replace(data, on_invalid=OnInvalid.DROP)
-    roles = replace(data.roles, label=None, keys=(day,), per=day)
-    batches = open_engine(data.engine).batches(replace(data, roles=roles, positive_value=None, labels=None))
+    ranked = replace(data, roles=replace(data.roles, keys=(day,), per=day))
+    if not labelled:
+        roles = replace(ranked.roles, label=None)
+        ranked = replace(ranked, roles=roles, positive_value=None, labels=None)
+    batches = open_engine(data.engine).batches(ranked)
+    # twice the position, and 1 more for a positive, ranks the rows as the position does, and tells the label
     first, sizes = FirstRows(NUMBERS[-1]), UnitTable()
     for batch in batches:
         group, same = batch.groups[day], np.zeros(len(batch), dtype=np.int64)
-        first.add(group, same, batch.score, batch.position, batch.weights())
-        sizes.add(group, same, None)
+        positive = batch.labels.astype(np.int64) if labelled else same
+        first.add(group, same, batch.score, 2 * positions_of(batch) + positive, batch.weights())
+        sizes.add(group, positive, None)
     levels = batches.levels[day]
     if len(levels) < _FEWEST_DAYS or None in map(date_of, levels):
         return ()
-    usual = float(np.median(sizes.of(np.arange(len(levels)), 1)))
-    cuts = {top: first.up_to(top).cuts(len(levels)) for top in NUMBERS if top < usual}
+    of_day = sizes.of(np.arange(len(levels)), 2)
+    usual = float(np.median(of_day.sum(axis=1)))
+    numbers = {top: first.up_to(top) for top in NUMBERS if top < usual}
+    if labelled:
+        return [_of_kept(top, of_top, of_day) for top, of_top in numbers.items()]
+    cuts = {top: of_top.cuts(len(levels)) for top, of_top in numbers.items()}
     return _counted(data, day, levels, cuts) if cuts else ()
+
+
+def _of_kept(top: int, first: FirstRows, of_day: Ints) -> FirstRowsOfDay:
+    """Count the first rows, whose positions tell their labels, beside the rows of each day by label."""
+    group, position = first.kept()
+    days = len(of_day)
+    selected = np.bincount(group, minlength=days)
+    hits = np.bincount(group[position % 2 == 1], minlength=days)
+    return _measured(top, hits, selected, of_day[:, 1])
 
 
 def _counted(
     data: DataRequest, day: str, levels: Mapping[str, int], cuts: Mapping[int, Cuts]
 ) -> list[FirstRowsOfDay]:
-    """Count the labels of the first rows.
+    """Count the labels of the first rows in a pass of their own.
 
     A row has a level: how many of the cuts take it, each of which takes what the one before takes. So the
     rows of one cut are those of its level or a higher one.
@@ -77,20 +97,23 @@ def _counted(
     data = replace(data, roles=replace(data.roles, features=(feature,)))
     for batch in open_engine(data.engine).batches(data):
         group, same = order[batch.features[day].value.astype(np.int64)], np.zeros(len(batch), dtype=np.int64)
-        level = widest.takes(group, same, batch.score, batch.position).astype(np.int64)
+        position = 2 * positions_of(batch)
+        level = widest.takes(group, same, batch.score, position).astype(np.int64)
         taken = np.flatnonzero(level)
-        position = None if batch.position is None else batch.position[taken]
         for cut in closer:
-            level[taken] += cut.takes(group[taken], same[taken], batch.score[taken], position)
+            level[taken] += cut.takes(group[taken], same[taken], batch.score[taken], position[taken])
         table.add(group + 1, 2 * level + batch.labels, None)
-    counts = table.of(np.arange(len(levels) + 1), 2 * len(cuts) + 2).reshape(len(levels) + 1, -1, 2)
-    return [_measured(top, counts, len(cuts) - place) for place, top in enumerate(sorted(cuts))]
+    counts = table.of(np.arange(len(levels)) + 1, 2 * len(cuts) + 2).reshape(len(levels), -1, 2)
+    positives = counts[:, :, 1].sum(axis=1)
+    flagged = [counts[:, len(cuts) - place :].sum(axis=1) for place in range(len(cuts))]
+    return [
+        _measured(top, of_top[:, 1], of_top.sum(axis=1), positives)
+        for top, of_top in zip(sorted(cuts), flagged, strict=True)
+    ]
 
 
-def _measured(top: int, counts: Ints, level: int) -> FirstRowsOfDay:
-    """Estimate the rates of the rows of a level or a higher one, from counts by day, level and label."""
-    flagged, positives = counts[:, level:].sum(axis=1), counts[:, :, 1].sum(axis=1)
-    hits, selected = flagged[:, 1], flagged.sum(axis=1)
+def _measured(top: int, hits: Ints, selected: Ints, positives: Ints) -> FirstRowsOfDay:
+    """Estimate the rates of the first rows from counts by day."""
     return FirstRowsOfDay(
         top=top,
         selected=int(selected.sum()),

@@ -100,7 +100,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
                 data = data.clustered_by(rows.column, days=rows.days)
                 targets = run_targets(one_threshold.on(data)).report
                 parameters[dependence(days=rows.days)] = rows.column
-        by_day = [*_first_rows(request.data, found, score.rows)]
+        by_day = [*_first_rows(request.data, found, score)]
         uncertainty = [*_uncertainty(replace(request, data=data), targets, found)]
     return Result(
         report=OverviewReport(
@@ -123,10 +123,10 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
     )
 
 
-def _first_rows(data: DataRequest, found: FoundColumns, rows: int) -> Iterator[OverviewPart]:
+def _first_rows(data: DataRequest, found: FoundColumns, score: Scores) -> Iterator[OverviewPart]:
     """Yield the part of several numbers of alerts a day, if the file has days with more rows."""
     for day in found.dates[:1]:
-        if numbers := first_rows_by_day(data, day, rows):
+        if numbers := first_rows_by_day(data, day, score.rows, labelled=not score.source.dropped):
             yield FirstRows(day=day, numbers=numbers)
 
 

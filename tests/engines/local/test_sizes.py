@@ -20,6 +20,7 @@ from uqcli.engines.local.check.values import distinct_of, texts_of
 from uqcli.engines.local.read import columnar, sizes
 from uqcli.engines.local.read.open import loads_of, open_sources
 from uqcli.engines.local.write import sinks
+from uqcli.engines.protocol import FIRST_ROWS
 from uqcli.engines.request import ReadOptions
 
 ROWS = 4000
@@ -122,6 +123,27 @@ def test_numbers_are_bounded_by_their_bytes(tmp_path, small_batches):
     assert sum(sizes_of_batches) == sum(few) == 2000
     assert max(sizes_of_batches) <= LIMIT / (8 * 40)
     assert few == [2000]
+
+
+def test_a_first_look_takes_row_groups_in_turn_and_only_those_it_needs(tmp_path, monkeypatch):
+    table = rows_of(long="short")
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=900)
+    opened_groups = []
+    whole = columnar.ParquetSource._longest_in
+    monkeypatch.setattr(
+        columnar.ParquetSource,
+        "_longest_in",
+        lambda self, group, leaf: opened_groups.append(group) or whole(self, group, leaf),
+    )
+    with open_sources(resolve_inputs((str(tmp_path / "rows.parquet"),), ReadOptions()), ReadOptions()) as (
+        opened,
+    ):
+        batches = opened.batches(["score", "group"], max_rows=FIRST_ROWS)
+        found = [next(batches), next(batches)]
+        assert set(opened_groups) == {0, 1}
+        found += batches
+    assert [batch.first_row for batch in found] == [0, 900, 1800, 2700, 3600]
+    assert pl.concat([batch.frame for batch in found])["score"].to_list() == table["score"].to_pylist()
 
 
 def test_texts_that_only_tell_rows_apart_stay_in_their_dictionary(tmp_path, small_batches):

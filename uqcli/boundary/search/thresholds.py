@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -233,6 +234,10 @@ class Cuts:
         return taken
 
 
+_NO_PLACE: Final = np.iinfo(np.int64).max
+"""Place of the floor of a group that has room for more rows, to which no row is too low."""
+
+
 def _are_beyond(group: Ints, place: Ints, score: Floats, limit: int) -> Bools:
     """Whether rows are certain to rank below ``limit`` others of their group: a full sort leaves them out.
 
@@ -253,34 +258,49 @@ def _are_beyond(group: Ints, place: Ints, score: Floats, limit: int) -> Bools:
 
 
 class FirstRows:
-    """The first rows of each group, found batch by batch in memory for ``limit`` rows per group."""
+    """The first rows of each group, found batch by batch, in memory for twice ``limit`` rows per group."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._group = self._place = self._position = self._count = np.empty(0, dtype=np.int64)
         self._score: Floats = np.empty(0)
         self._last = (self._group, self._place, self._score, self._count)  # last row of each group, and ties
-        self._is_full = np.empty(0, dtype=np.bool_)  # whether no more rows of that group can be taken
+        self._floor = (np.array([_NO_PLACE]), np.array([-np.inf]))  # place and score by group; last of others
+        self._waiting: list[tuple[Ints, Ints, Floats, Ints, Ints]] = []
+        self._have_positions = True
 
     def add(self, group: Ints, place: Ints, score: Floats, position: Ints | None, count: Ints) -> None:
-        """Add rows, each of which stands for ``count`` equal ones; all have positions, or none."""
-        below = self._are_below(group, place, score)
-        if below.any():
-            group, place, score, count = group[~below], place[~below], score[~below], count[~below]
-            position = None if position is None else position[~below]
-        if len(group) == 0:
+        """Add rows, each of which stands for ``count`` equal ones; all have positions, or none.
+
+        Those below the floor of their group are left out: they are neither taken nor tied. The others wait
+        until they are as many as the rows kept, so that these are sorted a few times only.
+        """
+        places, scores = self._floor
+        index = np.minimum(group, len(places) - 1)
+        lowest = places[index]
+        near = np.flatnonzero((place < lowest) | ((place == lowest) & (score >= scores[index])))
+        self._have_positions = position is not None
+        positions = np.zeros(len(near), dtype=np.int64) if position is None else position[near]
+        self._waiting.append((group[near], place[near], score[near], positions, count[near]))
+        if sum(len(columns[0]) for columns in self._waiting) > len(self._group):
+            self._sort()
+
+    def _sort(self) -> None:
+        """Keep the first of the rows kept and of those that wait."""
+        kept = (self._group, self._place, self._score, self._position, self._count)
+        rows = [np.concatenate(columns) for columns in zip(kept, *self._waiting, strict=True)]
+        self._waiting.clear()
+        if len(rows[0]) == 0:
             return
-        positions = np.zeros(len(group), dtype=np.int64) if position is None else position
-        group, place = np.append(self._group, group), np.append(self._place, place)
-        positions, count = np.append(self._position, positions), np.append(self._count, count)
-        score = np.append(self._score, score)
-        order = np.lexsort((positions, -score, place, group))
-        if position is None:  # equal rows stand together, so that a cut among them is noticed
+        near = ~_are_beyond(rows[0], rows[1], rows[2], self._limit)
+        group, place, score, position, count = (column[near] for column in rows)
+        order = np.lexsort((position, -score, place, group))
+        if not self._have_positions:  # equal rows stand together, so that a cut among them is noticed
             keys = np.stack([group[order], place[order], score[order]])
             first = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)))
             count[order[first]] = np.add.reduceat(count[order], first)
             order = order[first]
-        self._take(group[order], place[order], score[order], positions[order], count[order])
+        self._take(group[order], place[order], score[order], position[order], count[order])
 
     def _take(self, group: Ints, place: Ints, score: Floats, position: Ints, count: Ints) -> None:
         """Keep the first of rows in their order."""
@@ -292,20 +312,12 @@ class FirstRows:
         self._group, self._place, self._position = group[kept], place[kept], position[kept]
         self._score, self._count = score[kept], count[kept]
         starts = np.flatnonzero(np.append(True, np.diff(self._group) != 0))
-        self._is_full = np.add.reduceat(self._count, starts) >= self._limit
-
-    def _are_below(self, group: Ints, place: Ints, score: Floats) -> Bools:
-        """Whether rows rank below the last one of a full group, so that they are neither taken nor tied.
-
-        As long as no group is full, the rows fill them.
-        """
-        groups, places, scores, _ = self._last
-        if not self._is_full.any():
-            return _are_beyond(group, place, score, self._limit)
-        index = np.minimum(np.searchsorted(groups, group), len(groups) - 1)
-        beyond = (place > places[index]) | ((place == places[index]) & (score < scores[index]))
-        below: Bools = beyond & self._is_full[index] & (groups[index] == group)
-        return below
+        is_full = np.add.reduceat(self._count, starts) >= self._limit
+        groups, *lowest, _ = (column[is_full] for column in self._last)
+        size = int(groups.max(initial=-1)) + 2
+        self._floor = (np.full(size, _NO_PLACE), np.full(size, -np.inf))
+        for floor, column in zip(self._floor, lowest, strict=True):
+            floor[groups] = column
 
     def _count_ties(self, kept: Sequence[np.ndarray], left: Sequence[np.ndarray]) -> None:
         """Count the rows left that rank as the last one kept of their group, which only rises in rank."""
@@ -318,8 +330,14 @@ class FirstRows:
         np.add.at(tied, index[is_tied], rows[3][is_tied])
         self._last = (group, place, score, tied)
 
+    def kept(self) -> tuple[Ints, Ints]:
+        """Return the groups, ascending, and the positions of the first rows of each group, in their order."""
+        self._sort()
+        return self._group, self._position
+
     def up_to(self, limit: int) -> FirstRows:
         """Return the first rows up to a lower number; ties with rows that were not kept are not counted."""
+        self._sort()
         fewer = FirstRows(limit)
         if len(self._group):
             fewer._take(self._group, self._place, self._score, self._position, self._count)
@@ -327,6 +345,7 @@ class FirstRows:
 
     def cuts(self, groups: int) -> Cuts:
         """Return the cut of each group; groups without rows take none."""
+        self._sort()
         total = np.zeros(groups, dtype=np.int64)
         np.add.at(total, self._group, self._count)
         last = np.searchsorted(self._group, np.arange(groups), side="right") - 1

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property, partial
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
 
 import polars as pl
@@ -389,12 +389,13 @@ class ParquetSource(ColumnarSource):
     def _parquet_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
         import pyarrow.parquet as pq
 
-        is_remote = self._is_remote
+        is_remote, groups = self._is_remote, self._group_rows
+        if max_rows <= FIRST_ROWS and not is_remote:  # the texts of row groups that follow are not looked at
+            for index, end in enumerate(accumulate(groups)):
+                yield from self._batches_of_groups(columns, max_rows, (end - groups[index], [index]))
+            return
         # buffers grow with the size of a request: read part by part
-        groups = self._group_rows
         options = {**self._options(columns, range(len(groups))), "pre_buffer": is_remote}
-        if max_rows <= FIRST_ROWS and not is_remote:
-            options |= _LOOK
         with (
             self._parquet_input() as source,
             pq.ParquetFile(source, metadata=self._metadata, **options) as parquet,
@@ -432,7 +433,7 @@ class ParquetSource(ColumnarSource):
         import pyarrow.parquet as pq
 
         first_row, indices = groups
-        options = self._options(columns, indices)
+        options = {**self._options(columns, indices), **(_LOOK if max_rows <= FIRST_ROWS else {})}
         # other threads read other row groups
         with (
             self._parquet_input() as source,
