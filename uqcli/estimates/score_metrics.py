@@ -89,7 +89,7 @@ def is_reversed(counts: ValueCounts) -> bool:
     """
     n, positives = int(counts.count.sum()), int(counts.positives.sum())
     area = auc(counts)
-    if area is None or min(positives, n - positives) < _FEWEST_RANKED:
+    if area is None or area >= 1 / 2 or min(positives, n - positives) < _FEWEST_RANKED:
         return False
     ties = counts.count.astype(np.float64)
     for part in parts(len(ties), COUNTS_PER_PART):

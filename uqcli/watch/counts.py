@@ -175,11 +175,10 @@ class _Tally:
     def add(self, rows: Rows, roles: Roles) -> None:
         """Add the rows of a batch."""
         self.weighed += rows.size
-        weight = rows.weights()
-        copies = np.ones_like(weight) if roles.weight else weight  # a cluster pools equal rows
+        copies = None if roles.weight else rows.weight  # a cluster pools equal rows
         if isinstance(self._rule, BoundaryArtifact):
-            self.cleared += int(copies[~self._rule.decide(rows)].sum())
-        self.unwatched += int(copies[_unwatched(rows, self._rule, self._promises)].sum())
+            self.cleared += _number(~self._rule.decide(rows), copies)
+        self.unwatched += _number(_unwatched(rows, self._rule, self._promises), copies)
         days = self._separated.codes(rows)
         self._of_days.add(days, np.zeros(len(rows), dtype=np.int64), copies)
         for number, (tried, succeeded) in enumerate(outcomes(self._rule, self._promises, rows, roles)):
@@ -212,6 +211,11 @@ class _Tally:
             else:
                 young += int(rows_of_day[code])
         return {name: _pairs(of_day) for name, of_day in by_day.items()}, rows_of, young
+
+
+def _number(chosen: Bools, copies: Ints | None) -> int:
+    """Return the number of chosen rows, each of which stands for so many equal ones, or for itself."""
+    return int(np.count_nonzero(chosen) if copies is None else copies[chosen].sum())
 
 
 def _by_cluster(
