@@ -41,7 +41,7 @@ EXPECTED = {
     ("boundary/search/knapsack.py", "_extend", "lexsort"): (1, TIES),
     ("boundary/search/smoothing.py", "Layout.tie", "unique"): (1, FLOATS),
     ("boundary/search/smoothing.py", "nested_of_draws", "lexsort"): (1, TIES),
-    ("boundary/search/thresholds.py", "FirstRows.add", "lexsort"): (1, TIES),
+    ("boundary/search/thresholds.py", "FirstRows._sort", "lexsort"): (1, TIES),
     ("boundary/tested_units.py", "WholeClusters.split", "lexsort"): (1, TIES),
     ("calibrate/maps/spline.py", "_knots", "unique"): (1, FLOATS),
     ("calibrate/maps/surface.py", "_fit_normal_scores", "unique"): (1, FLOATS),
