@@ -265,7 +265,7 @@ class FirstRows:
         self._group = self._place = self._position = self._count = np.empty(0, dtype=np.int64)
         self._score: Floats = np.empty(0)
         self._last = (self._group, self._place, self._score, self._count)  # last row of each group, and ties
-        self._floor = (np.array([_NO_PLACE]), np.array([-np.inf]))  # place and score by group, at last of others
+        self._floor = (np.array([_NO_PLACE]), np.array([-np.inf]))  # by group, at last of others
         self._waiting: list[tuple[Ints, Ints, Floats, Ints, Ints]] = []
         self._have_positions = True
 
