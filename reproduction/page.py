@@ -135,9 +135,8 @@ def releases_section(releases: Mapping[str, Any]) -> str:
     return "\n".join(
         [
             f"## Beside {version}\n",
-            f"Costs relative to {version}, at {listed(map(count, sizes))} rows, by "
-            f"`reproduction.releases`: instructions up to {count(FEW_ROWS)} rows, else user CPU of up to "
-            "nine runs in turn, within a twentieth.\n",
+            f"Costs relative to {version}, at {listed(map(count, sizes))} rows: instructions up to "
+            f"{count(FEW_ROWS)}, else user CPU of up to nine runs, within a twentieth.\n",
             *(f"- {kind}: {'; '.join(commands)}." for kind, commands in lists.items() if commands),
         ]
     )
