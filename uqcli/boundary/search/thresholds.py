@@ -286,7 +286,9 @@ class FirstRows:
             self._sort()
 
     def _sort(self) -> None:
-        """Keep the first of the rows kept and of those that wait."""
+        """Keep the first of the rows kept and of those that wait, if any do."""
+        if not self._waiting:
+            return
         kept = (self._group, self._place, self._score, self._position, self._count)
         rows = [np.concatenate(columns) for columns in zip(kept, *self._waiting, strict=True)]
         self._waiting.clear()
