@@ -136,7 +136,7 @@ def releases_section(releases: Mapping[str, Any]) -> str:
         [
             f"## Beside {version}\n",
             f"Costs relative to {version}, at {listed(map(count, sizes))} rows: instructions up to "
-            f"{count(FEW_ROWS)}, else user CPU of up to nine runs, within a twentieth.\n",
+            f"{count(FEW_ROWS)}, else user CPU of up to nine runs, within a tenth.\n",
             *(f"- {kind}: {'; '.join(commands)}." for kind, commands in lists.items() if commands),
         ]
     )
