@@ -87,8 +87,12 @@ def is_reversed(counts: ValueCounts) -> bool:
     The rank-sum test with ties, at two-sided 1 %; not with fewer than five rows of a class, for which its
     normal limit does not hold.
     """
+    return ranks_below_chance(counts, auc(counts))
+
+
+def ranks_below_chance(counts: ValueCounts, area: float | None) -> bool:
+    """Whether a score is reversed (see ``is_reversed``), whose AUC is known."""
     n, positives = int(counts.count.sum()), int(counts.positives.sum())
-    area = auc(counts)
     if area is None or area >= 1 / 2 or min(positives, n - positives) < _FEWEST_RANKED:
         return False
     ties = counts.count.astype(np.float64)

@@ -13,6 +13,7 @@ from uqcli.base.counts import Ints
 from uqcli.base.dates import date_of
 from uqcli.base.defaults import CONFIDENCE
 from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
 from uqcli.boundary.search.thresholds import Cuts, FirstRows
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import positions_of
@@ -54,12 +55,11 @@ def first_rows_by_day(data: DataRequest, day: str, rows: int, *, labelled: bool)
         roles = replace(ranked.roles, label=None)
         ranked = replace(ranked, roles=roles, positive_value=None, labels=None)
     batches = open_engine(data.engine).batches(ranked)
-    # twice the position, and 1 more for a positive, ranks the rows as the position does, and tells the label
     first, sizes = FirstRows(NUMBERS[-1]), UnitTable()
     for batch in batches:
         group, same = batch.groups[day], np.zeros(len(batch), dtype=np.int64)
         positive = batch.labels.astype(np.int64) if labelled else same
-        first.add(group, same, batch.score, 2 * positions_of(batch) + positive, batch.weights())
+        first.add(group, same, batch.score, _marked(batch, positive), batch.weights())
         sizes.add(group, positive, None)
     levels = batches.levels[day]
     if len(levels) < _FEWEST_DAYS or None in map(date_of, levels):
@@ -73,8 +73,13 @@ def first_rows_by_day(data: DataRequest, day: str, rows: int, *, labelled: bool)
     return _counted(data, day, levels, cuts) if cuts else ()
 
 
+def _marked(rows: Rows, positive: Ints) -> Ints:
+    """Return numbers that rank rows as their positions do, and are odd for positive rows."""
+    return 2 * positions_of(rows) + positive
+
+
 def _of_kept(top: int, first: FirstRows, of_day: Ints) -> FirstRowsOfDay:
-    """Count the first rows, whose positions tell their labels, beside the rows of each day by label."""
+    """Count the first rows, whose marks tell their labels, beside the rows of each day by label."""
     group, position = first.kept()
     days = len(of_day)
     selected = np.bincount(group, minlength=days)
@@ -97,7 +102,7 @@ def _counted(
     data = replace(data, roles=replace(data.roles, features=(feature,)))
     for batch in open_engine(data.engine).batches(data):
         group, same = order[batch.features[day].value.astype(np.int64)], np.zeros(len(batch), dtype=np.int64)
-        position = 2 * positions_of(batch)
+        position = _marked(batch, same)
         level = widest.takes(group, same, batch.score, position).astype(np.int64)
         taken = np.flatnonzero(level)
         for cut in closer:

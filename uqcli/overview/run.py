@@ -10,7 +10,6 @@ from itertools import pairwise
 from uqcli.base.defaults import CONFIDENCE
 from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.running.concurrency import Threads
-from uqcli.base.running.memory import is_scarce
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.options import BoundaryRequest, Target
 from uqcli.boundary.run import run as find_boundary
@@ -20,7 +19,7 @@ from uqcli.engines.open import CLUSTERED, FIRST_LOOK, require_memory, reusable_s
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.refusals import FormError
 from uqcli.engines.request import DataRequest, dependence
-from uqcli.estimates.score_metrics import auc, average_precision, is_reversed
+from uqcli.estimates.score_metrics import auc, average_precision, ranks_below_chance
 from uqcli.overview.columns import FoundColumns, with_found_columns
 from uqcli.overview.first_rows import first_rows_by_day
 from uqcli.overview.options import OverviewRequest
@@ -78,9 +77,6 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         calibration: list[OverviewPart] = [NoProbabilities()]
         with Threads(1) as thread:  # it ranks while this one measures
             ranking = [thread.submit(metric, counts) for metric in (auc, average_precision)]
-            order = thread.submit(is_reversed, counts)
-            if is_scarce():  # what both compute at once would take twice the memory
-                order.result()
             if score.is_probability:
                 tce = TceRequest(data=data, audit=request.audit)
                 calibration = [Calibration(report=measure_calibration(tce, table).report)]
@@ -88,6 +84,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             targets = run_targets(one_threshold, table).report
         area, mean_precision = (result.result() for result in ranking)
         score = replace(score, auc=area, average_precision=mean_precision)
+        is_turned = ranks_below_chance(counts, area)
         alike = [_possible(rows, data) for report in targets.reports for rows in report.alike][:1]
         parameters: dict[str, object] = {
             "on_invalid": data.on_invalid,
@@ -110,7 +107,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             parts=[
                 score,
                 *([Percentages()] if score.lowest >= 0 and 1 < score.highest <= 100 else []),
-                *([Reversed(options="" if score.is_probability else "--logit ")] if order.result() else []),
+                *([Reversed(options="" if score.is_probability else "--logit ")] if is_turned else []),
                 *calibration,
                 Targets(report=targets, content=found, auc=area),
                 *by_day,
